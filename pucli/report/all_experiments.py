@@ -11,11 +11,13 @@ from pathlib import Path
 from pucli.core.errors import UsageError
 from pucli.report.build import collect
 from pucli.report.files import write
-from pucli.report.formats.markdown import grid
-from pucli.report.gathering import has_results
+from pucli.report.formats.markdown import CONTROL_HEADINGS, control_lines, grid
+from pucli.report.gathering import gather, has_results, samples_of_variants
 from pucli.report.model import Report
-from pucli.report.results_page import PAGE, TEMPLATE, results_page
+from pucli.report.results_page import results_pages
 from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
+from pucli.report.tables.controls import FILE as CONTROLS
+from pucli.report.tables.controls import Control, TableSamples, adjust, controls_of, controls_text, read_controls
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
 from pucli.report.tables.standing import leaders, standings
@@ -51,7 +53,7 @@ def report_all(
     figures: bool = True,
     on_report: Callable[[Report], None] | None = None,
 ) -> list[Report]:
-    """Build the report of every experiment with results, standing.csv, and the page of all results.
+    """Build the report of every experiment with results, controls.csv, standing.csv, and the pages of all results.
 
     Parameters
     ----------
@@ -70,6 +72,7 @@ def report_all(
         No declared experiment has results there.
     """
     results = Path(results_dir if results_dir is not None else DEFAULT_RESULTS)
+    write(results / CONTROLS, controls_text(all_controls(results)))
     reports, ranked = [], []
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
@@ -78,8 +81,8 @@ def report_all(
         if on_report is not None:
             on_report(reports[-1])
     write(results / STANDING, standings(leaders(ranked), results))
-    if (results / TEMPLATE).is_file():
-        write(results / PAGE, page_of(results))
+    for page, text in pages_of(results).items():
+        write(results / page, text)
     return reports
 
 
@@ -90,6 +93,19 @@ def with_results(results: Path) -> list[str]:
     raise UsageError(
         f"no declared experiment has results in {results}; `pucli reproduce table-3.1 --profile smoke` makes some in a "
         "few seconds."
+    )
+
+
+def all_controls(results: Path) -> list[Control]:
+    """Return the controls of all tables with published figures, adjusted over methods and tables."""
+    experiments = {name: load_experiment(name, check_methods=False) for name in with_results(results)}
+    others = {name for one in experiments.values() for names in one.variants.values() for name in names}
+    return adjust(
+        controls_of(
+            TableSamples(gather(one, results_dir=results).samples, list(samples_of_variants(one, results).values()))
+            for name, one in experiments.items()
+            if name not in others and one.published
+        )
     )
 
 
@@ -206,17 +222,28 @@ def cause_table(rows: Sequence[Judged]) -> str:
     return grid(["Cause", "Meaning", "rows", "of published figures"], reasons, "llrr")
 
 
-def page_of(results: Path) -> str:
-    """Return the page of all results, see `pucli.report.results_page`."""
+def pages_of(results: Path) -> dict[str, str]:
+    """Return the pages of all results by name, see `pucli.report.results_page`."""
     rows = [row for row in judged_rows(results) if row.figure[0]]  # of the metrics that were published
-    published = Counter(row.verdict for row in rows if row.primary and row.verdict != NOT_RUN)
-    return results_page(
+    counted_once = [row for row in rows if row.primary and row.verdict != NOT_RUN]
+    return results_pages(
         results,
         verdicts=verdict_table(rows),
         causes=cause_table(rows),
-        published=published,
+        published=Counter(row.verdict for row in counted_once),
+        reproduced=Counter(row.experiment for row in counted_once if row.verdict == REPRODUCED),
+        controls=controls_table(read_controls(results)),
         names=with_results(results),
     )
+
+
+def controls_table(controls: Sequence[Control]) -> str:
+    """Return the agreements of each table and method with its own and with other prints, as Markdown."""
+    lines = []
+    for tables in dict.fromkeys(one.tables for one in controls):
+        own = control_lines([one for one in controls if one.tables == tables])
+        lines += [[", ".join(tables.split()), *line] for line in own]
+    return grid(["Table", *CONTROL_HEADINGS, "p", "adjusted"], lines, "lllrrrrrlrrr")
 
 
 def _counted(rows: Sequence[Judged], shown: Sequence[str]) -> list[str]:

@@ -13,14 +13,15 @@ from pucli.core.json_values import json_values
 from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, read_provenance, write
 from pucli.report.formats.render import FORMATS, rendered
-from pucli.report.gathering import Gathered, gather, rows_of_variants
+from pucli.report.gathering import Gathered, gather, rows_of_variants, samples_of_variants
 from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
+from pucli.report.tables.controls import TableSamples, adjust, as_often, controls_of, read_controls
 from pucli.report.tables.published import figures_of_metrics
 from pucli.report.tables.summary import summarize
 from pucli.report.tables.table import count_flags, table_rows
-from pucli.report.tables.verdict import counted
+from pucli.report.tables.verdict import BY_VARIANT, counted
 from pucli.runner.experiment import TRUE_PRIOR, Experiment
 from pucli.runner.plan import describe
 from pucli.runner.store import StoredRow, StoredRows
@@ -110,7 +111,15 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
 def assemble(found: Gathered) -> Report:
     """Return the report of a plan and its stored cells without writing anything."""
     experiment, stored = found.experiment, found.rows
-    rows = table_rows(found.samples, rows_of_variants(experiment, found.folder.parent))
+    results = found.folder.parent
+    variants = samples_of_variants(experiment, results)
+    others = rows_of_variants(variants)
+    rows = table_rows(found.samples, others)
+    controls = controls_of([TableSamples(found.samples, list(variants.values()))])
+    if any(row.verdict.startswith(BY_VARIANT) for row in rows):
+        elsewhere = [one for one in read_controls(results) if experiment.name not in one.tables.split()]
+        controls = [one for one in adjust([*controls, *elsewhere]) if one.tables == experiment.name]
+        rows = table_rows(found.samples, others, as_often(controls))
     keys = {cell.key: cell for cell in found.cells}
     states = [stored[key]["status"] for key in keys if key in stored]
     return Report(
@@ -132,6 +141,7 @@ def assemble(found: Gathered) -> Report:
         ],
         remarks=_remarks(experiment, found.samples.columns),
         verdicts=counted(row.verdict for row in rows),
+        controls=controls,
         causes=dict(Counter(row.cause for row in rows if row.cause).most_common()),
         rows=rows,
         summary=summarize(rows),

@@ -105,17 +105,21 @@ def _largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: P
     return best
 
 
-def rows_of_variants(experiment: Experiment, results: Path) -> list[OtherRow]:
-    """Return the rows of the experiments with results that run the same table under another protocol."""
-    found = []
+def samples_of_variants(experiment: Experiment, results: Path) -> dict[tuple[str, str], Samples]:
+    """Return the samples of the experiments with results that run the same table, by the variant and their name."""
+    found = {}
     for variant, names in experiment.variants.items():
         for name in names:
             if not has_results(results / name):
                 continue
             other = load_experiment(name, check_methods=False)
-            rows = table_rows(gather(other, results_dir=results).samples)
-            found += [OtherRow(variant, name, row) for row in rows]
+            found[variant, name] = gather(other, results_dir=results).samples
     return found
+
+
+def rows_of_variants(variants: Mapping[tuple[str, str], Samples]) -> list[OtherRow]:
+    """Return the rows of the experiments that run the same table under another protocol."""
+    return [OtherRow(*place, row) for place, samples in variants.items() for row in table_rows(samples)]
 
 
 def has_results(folder: Path) -> bool:

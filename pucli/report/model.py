@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pucli.metrics import MethodRanking
 from pucli.report.tables.comparisons import Comparison
+from pucli.report.tables.controls import Control
 from pucli.report.tables.summary import SummaryLine
 from pucli.report.tables.table import TableRow
 from pucli.runner.run import RunSummary
@@ -42,6 +43,8 @@ class Report:
         The table.
     summary : list of SummaryLine
         Means over data sets.
+    controls : list of Control
+        How often the same fits agree with prints that are not theirs.
     comparisons, rankings : list
         Tests between methods.
     folder : Path
@@ -67,6 +70,7 @@ class Report:
     causes: dict[str, int]
     rows: list[TableRow]
     summary: list[SummaryLine]
+    controls: list[Control]
     comparisons: list[Comparison]
     rankings: list[MethodRanking]
     folder: Path

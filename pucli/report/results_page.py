@@ -1,24 +1,33 @@
-"""The page of all results: results/README.md, rendered from README.md.j2 beside it, with figures from the folders."""
+"""The pages of all results (results/README.md and others), rendered from *.md.j2 with figures from the folders."""
 
 from __future__ import annotations
 
 import csv
 import functools
 import gzip
+import itertools
 import json
 import math
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
-from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted, plain
+from pucli.report.formats.markdown import grid
+from pucli.report.tables.controls import LEVEL, OTHER_DATASET, OTHER_METHOD, Control, of_all_looks, read_controls
+from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted
 from pucli.runner.experiment import column_name
 
-PAGE, TEMPLATE = "README.md", "README.md.j2"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGE, TEMPLATES, CLAIMS = "README.md", "*.md.j2", "claims.yaml"
+# The settings and the file that templates and claims name.
+NAMES = {"half": "label_frequency=0.5", "quarter": "label_frequency=0.25", "harm": "safe-learning-curves/harm.csv"}
 
 # Repeats behind the means of the tables whose protocols are compared.
 PUBLISHED_REPEATS = 10
@@ -26,15 +35,33 @@ PUBLISHED_REPEATS = 10
 Row = dict[str, Any]
 
 
-def results_page(results: Path, **given: Any) -> str:
-    """Return the text of the page from the template in the folder of all experiments, with further values for it."""
+def results_pages(results: Path, **given: Any) -> dict[str, str]:
+    """Return the pages by name, from the templates in the folder of all experiments, with further values for them."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         loader=FileSystemLoader(results), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update({f"f{digits}": functools.partial(_fixed, digits=digits) for digits in range(4)})
-    return environment.get_template(TEMPLATE).render(of=_Figures(results), **given)
+    environment.globals.update(NAMES, of=_Figures(results), **given)
+    if (results / CLAIMS).is_file():
+        environment.globals["claims"] = _claims(environment, results / CLAIMS)
+    names = [path.name for path in sorted(results.glob(TEMPLATES))]
+    return {name.removesuffix(".j2"): environment.get_template(name).render() for name in names}
+
+
+def _claims(environment: Environment, path: Path) -> str:
+    """Return the claims with their verdicts as Markdown."""
+    import yaml
+
+    lines = []
+    for one in yaml.safe_load(path.read_text(encoding="utf-8")):
+        verdict = one["holds"] if isinstance(one["holds"], str) else "yes" if one["holds"] else "no"
+        if verdict not in ("yes", "no", "cannot tell"):
+            verdict = "yes" if environment.compile_expression(verdict, undefined_to_none=False)() else "no"
+        texts = [environment.from_string(one[key]).render() for key in ("document", "claim", "here")]
+        lines.append([*texts, f"[{verdict}]({one['link']})"])
+    return grid(["Document", "Claim", "Here", "Holds"], lines, "llll")
 
 
 class _Figures:
@@ -74,35 +101,84 @@ class _Figures:
         return [row for row in rows if row["metric"].partition(" ")[0] == metric and column in ("", row["column"])]
 
     def verdicts(self, name: str, column: str = "", metric: str = "f1") -> str:
-        """Return the counts of verdicts in words, e.g. "2 reproduced, 5 worse"."""
+        """Return the counts of verdicts in words, e.g. "2 reproduced (other data set 1.3; other method 4), 5 worse"."""
         counts = counted(row["verdict"] for row in self.rows(name, metric, column))
-        return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        return ", ".join(
+            f"{number} {verdict}{self._wrong(name, metric, column) if verdict == REPRODUCED else ''}"
+            for verdict, number in counts.items()
+        )
 
-    def count(self, name: str, column: str, *verdicts: str) -> int:
-        """Return how many published figures of a column have one of the verdicts, or all of them."""
-        found = [plain(row["verdict"]) for row in self.rows(name, "f1", column) if row["published_mean"]]
-        return sum(not verdicts or verdict in verdicts for verdict in found)
+    def _wrong(self, name: str, metric: str, column: str) -> str:
+        """Return how often a column agrees with the prints of other data sets and methods, in brackets."""
+        own = [c for c in self.controls() if (c.tables, c.metric, c.column) == (name, metric, column)]
+        most = {
+            kind: max((c.other for c in own if c.kind == kind), default=None) for kind in (OTHER_DATASET, OTHER_METHOD)
+        }
+        texts = [f"{kind} {other:.2g}" for kind, other in most.items() if other is not None]
+        return f" ({'; '.join(texts)})" if texts else ""
+
+    def controls(self) -> list[Control]:
+        """Return the controls of all tables."""
+        return read_controls(self.results)
+
+    def told(self, tables: str) -> list[str]:
+        """Return the methods of some tables that agree more often with their own print than with any other."""
+        families = of_all_looks(self.controls())
+        return [method for (names, _, method), own in families.items() if names == tables and own[0].adjusted < LEVEL]
+
+    def agreeing(self, table: str, method: str, other: str = "") -> str:
+        """Return how many figures of a method agree with its own print, or with that of another method, in any look."""
+        own = [one for one in self.controls() if (one.tables, one.method, one.column) == (table, method, "")]
+        return f"{next(one.other for one in own if one.print == other):.3g}" if other else f"{own[0].own:.3g}"
+
+    def leads(self, name: str, column: str, *others: str, of: str = "obtained", printed: bool = False) -> int:
+        """Return in how many rows a column has the largest mean, alone; with `printed` only rows with a print count."""
+        means: dict[tuple[str, str], dict[str, float]] = {}
+        for row in self.rows(name, "f1"):
+            if row[f"{of}_mean"] and (row["published_mean"] or not printed):
+                means.setdefault((row["dataset"], row["setting"]), {})[row["column"]] = float(row[f"{of}_mean"])
+        both = [at for at in means.values() if column in at and any(other in at for other in others)]
+        return sum(all(at[column] > at[other] for other in others if other in at) for at in both)
+
+    def largest(self, name: str, a: str, b: str, setting: str, number: int = 4) -> list[str]:
+        """Return the data sets on which the mean of column `a` is most above that of `b`, in order."""
+        means = {(row["dataset"], row["column"]): float(row["obtained_mean"]) for row in self.rows(name, "f1")
+                 if row["setting"] == setting}  # fmt: skip
+        sets = dict.fromkeys(dataset for dataset, _ in means)
+        return sorted(sets, key=lambda dataset: means[dataset, b] - means[dataset, a])[:number]
 
     def agreement(self, name: str, *columns: str, metric: str = "f1") -> str:
-        """Return the agreement of columns with the published figures, e.g. "2, 12 of 32, 7.0".
+        """Return the agreement of columns with the published figures, e.g. "2; 12 of 32 (5.9; 19); 7.0".
 
         That is: how many figures are reproduced by these columns themselves, how many obtained means are within two
-        standard errors and do not come from models of one class, and the mean absolute difference.
+        standard errors and do not come from models of one class, in brackets how many are so of the prints of other
+        data sets and of the other method that is nearest, and the mean absolute difference.
         """
         rows = [row for column in columns for row in self.rows(name, metric, column) if row["published_mean"]]
-        margins = [self._difference(row) for row in rows]
-        near = sum(
-            d <= 2 * s + 0.005 and row["verdict"] != DEGENERATE for row, (d, s) in zip(rows, margins, strict=True)
-        )
+        prints = [row for row in self.rows(name, metric) if row["published_mean"]]
+        prints = list({(row["dataset"], row["setting"], row["method"]): row for row in prints}.values())
+        others: Counter[str] = Counter()
+        for row, printed in itertools.product(rows, prints):
+            same = row["dataset"] == printed["dataset"], row["method"] == printed["method"]
+            if row["setting"] == printed["setting"] and any(same) and self._near(row, printed):
+                others["own" if all(same) else "sets" if same[1] else printed["method"]] += 1
+        near, sets = others.pop("own", 0), others.pop("sets", 0) / (len({row["dataset"] for row in prints}) - 1)
         reproduced = sum(row["verdict"] == REPRODUCED for row in rows)
-        return f"{reproduced}, {near} of {len(rows)}, {statistics.fmean(d for d, _ in margins):.1f}"
+        apart = statistics.fmean(self._difference(row, row)[0] for row in rows)
+        wrong = f"{sets:.2g}; {max(others.values(), default=0)}"
+        return f"{reproduced}; {near} of {len(rows)} ({wrong}); {apart:.1f}"
+
+    def _near(self, row: Row, printed: Row) -> bool:
+        """Return whether a row is within two standard errors of a print, and not of models of one class."""
+        difference, error = self._difference(row, printed)
+        return difference <= 2 * error + 0.005 and row["verdict"] != DEGENERATE
 
     @staticmethod
-    def _difference(row: Row) -> tuple[float, float]:
-        """Return the absolute difference of a row from the published mean, and its standard error."""
-        obtained, published = float(row["obtained_sd"] or 0), float(row["published_sd"] or 0)
+    def _difference(row: Row, printed: Row) -> tuple[float, float]:
+        """Return the absolute difference of a row from a published mean, and its standard error."""
+        obtained, published = float(row["obtained_sd"] or 0), float(printed["published_sd"] or 0)
         error = math.sqrt(obtained**2 / int(row["repeats"]) + published**2 / PUBLISHED_REPEATS)
-        return abs(float(row["obtained_mean"]) - float(row["published_mean"])), error
+        return abs(float(row["obtained_mean"]) - float(printed["published_mean"])), error
 
     def ahead(self, name: str, a: str, b: str) -> str:
         """Return in how many rows column `a` has the better mean than `b`, e.g. "22 of 32 rows"."""
@@ -118,12 +194,12 @@ class _Figures:
                 means.setdefault(row["dataset"], {})[row["column"]] = round(float(row["obtained_mean"]), 2)
         return [dataset for dataset, of in means.items() if get_metric(metric).gain(of[a] - of[b]) <= 0]
 
-    def bench(self, name: str, column: str, **where: Any) -> float:
+    def bench(self, name: str, column: str, /, **where: Any) -> Any:
         """Return a value of the one row of a benchmark's results that has the values `where`."""
         path = self.results / "bench" / f"{name}.json.gz"
         rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
         (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
-        return float(row[column])
+        return row[column]
 
     def cell_values(self, name: str, metric: str) -> list[float]:
         """Return a metric of all cells of an experiment that have it."""
@@ -156,5 +232,5 @@ class _Figures:
         return self._read[path]
 
 
-def _fixed(value: float, digits: int) -> str:
-    return "" if math.isnan(value) else f"{value:,.{digits}f}"
+def _fixed(value: float | str, digits: int) -> str:
+    return "" if math.isnan(number := float(value)) else f"{number:,.{digits}f}"

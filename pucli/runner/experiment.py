@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 Verdict = Literal[
     "reproduced",
     "reproduced by a variant",
+    "agrees, but as often with another print",
     "better",
     "worse",
     "inconclusive",
@@ -290,7 +291,7 @@ class Experiment(Strict):
     variants: dict[str, list[ExperimentName]] = Field(
         default={},
         description="name -> experiments that run the table under another protocol; a figure that only they reproduce "
-        'is "reproduced by a variant: NAME"',
+        'is "reproduced by a variant: NAME" if the method agrees more often with its own print than with any other',
     )
     random: bool = Field(default=True, description="whether repeats differ; if not, one repeat is enough for a verdict")
     reuses: list[ExperimentName] = Field(

@@ -102,13 +102,15 @@ def _load(path: Path, _mtime: int, _size: int) -> dict[str, Entry]:
 
 
 def _with_those_of_another(raw: dict[Any, Any], name: str, body: Any, path: Path) -> Any:
-    """Return an entry with the keys that it takes from the entry named by `like`.
+    """Return an entry with the keys that it takes from the entry named by `like`, of this file or a shipped one.
 
     It never takes the name for tables, the counts, the prior or the hash of the content.
     """
     other = body.get("like") if isinstance(body, dict) else None
     if other is None:
         return body
+    if other not in raw and other in (shipped := read_yaml(declared_path(CATALOGUE))):
+        raw = shipped
     if not isinstance(raw.get(other), dict) or "like" in raw[other]:
         whole = [key for key, value in raw.items() if isinstance(value, dict) and "like" not in value]
         raise CatalogueError(f"{path}: {name}.like: {unknown('data set', str(other), whole)}")

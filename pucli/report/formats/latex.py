@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pucli.metrics import get_metric
 from pucli.report.formats.markdown import with_sd
-from pucli.report.tables.verdict import COMPARED, STYLES, plain
+from pucli.report.tables.verdict import AS_OFTEN, COMPARED, STYLES, plain
 
 if TYPE_CHECKING:
     from pucli.report.model import Report
@@ -41,6 +41,7 @@ def _table(report: Report, metric: str) -> str:
         f"{', then PUF of the same predictions' if with_puf else ''}. "
         f"Profile {report.profile}: {report.extent}; {report.cells['done']} of {report.cells['total']} cells. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
+        + (", a agrees as often with another print" if any(row.verdict.startswith(AS_OFTEN) for row in rows) else "")
         + (", o not judged" if any(row.verdict == "not judged" for row in rows) else "")
         + (", c compared with another method." if any(row.verdict.startswith(COMPARED) for row in rows) else ".")
         + "".join(f" {remark}" for remark in report.remarks)

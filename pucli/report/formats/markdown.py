@@ -11,9 +11,10 @@ from pucli.metrics import MethodRanking, get_metric
 from pucli.report.model import Report
 from pucli.report.tables.causes import CAUSES
 from pucli.report.tables.comparisons import Comparison, by_pair
+from pucli.report.tables.controls import OTHER_DATASET, OTHER_METHOD, OTHER_SETTING, PLAIN, Control, of_all_looks
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
-from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
+from pucli.report.tables.verdict import AS_OFTEN, BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
 
 # where Markdown takes the rest of a name for a tag, which is not shown
 _TAG = re.compile("<(?=[A-Za-z/!?])")
@@ -23,7 +24,14 @@ _SIGNS = re.compile(r"[*`\[\]]|(?<![^\W_])_|_(?![^\W_])|\\(?!\\*\|)")
 
 def markdown(report: Report) -> str:
     """Return table.md."""
-    parts = [*_head(report), *_summary(report), *_cells(report), *_differences(report), *_ranks(report)]
+    parts = [
+        *_head(report),
+        *_summary(report),
+        *_controls(report),
+        *_cells(report),
+        *_differences(report),
+        *_ranks(report),
+    ]
     notes = [("notes.md", "Notes: reasons and readings")] if (report.folder / "notes.md").is_file() else []
     if texts := [*notes, *report.texts]:
         parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in texts)]
@@ -58,6 +66,9 @@ def _how_to_read(report: Report) -> list[str]:
         size = f"{100 * metric.margin:g} % of the published figure" if metric.relative else f"{metric.margin:g}"
         margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
     few = "- **not judged**: fewer than three repeats.\n" if NOT_JUDGED in report.verdicts else ""
+    if AS_OFTEN in report.verdicts:
+        few += f"- **{AS_OFTEN}**: the named form or protocol agrees, but the method does not agree more often with\n"
+        few += "  its own print than with every other (Controls).\n"
     if COMPARED in report.verdicts:
         few += f"- **{COMPARED}**: the published figure is that of another method; how this one compares with it.\n"
     if any(not math.isnan(row.puf_mean) for row in report.rows):
@@ -110,11 +121,58 @@ def _summary(report: Report) -> list[str]:
         ]
         for line in report.summary
     ]
-    short = [{BY_VARIANT: "by a variant", NOT_REPRODUCED: "not reprod.", COMPARED: "compared"}.get(v, v) for v in shown]
+    short = [
+        {
+            BY_VARIANT: "by a variant",
+            AS_OFTEN: "as often with another",
+            NOT_REPRODUCED: "not reprod.",
+            COMPARED: "compared",
+        }.get(v, v)
+        for v in shown
+    ]
     header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
     both = " that have both a published and an obtained figure" if report.published else ""
     note = f"Means over the rows of the table{both}."
     return ["## Summary", note, grid(header, rows, "lll" + "r" * (len(header) - 3))] if rows else []
+
+
+_CONTROLS = """\
+Figures that our fits reproduce: of their own print, and of prints that are not theirs, at the same places (mean over
+several settings or data sets). A figure counts if any of the looks, which are the columns of the method here and under
+other protocols, reproduces it. p: that the own print is not ahead, by permutation over data sets, the largest of all
+other prints. A plain SVC has one look, beside one of the method."""
+
+
+def _controls(report: Report) -> list[str]:
+    lines = control_lines(report.controls)
+    if not lines:
+        return []
+    return ["## Controls", _CONTROLS, grid([*CONTROL_HEADINGS, "p"], [line[:-1] for line in lines], "llrrrrrlrr")]
+
+
+CONTROL_HEADINGS = [
+    "Method", "Metric", "Looks", "Figures", "Own print", "Other data set", "Other setting", "Other method",
+    "Plain SVC, one look",
+]  # fmt: skip
+
+
+def control_lines(controls: Sequence[Control]) -> list[list[str]]:
+    """Return a line of counts per table, metric and method: p and the adjusted p last."""
+    lines = []
+    for family, own in of_all_looks(controls).items():
+        first = max(own, key=lambda one: one.figures)
+        if not any(one.own or one.other for one in own):
+            continue
+        counts = [literal(first.method), first.metric, str(first.looks), str(first.figures), f"{first.own:.3g}"]
+        for kind in (OTHER_DATASET, OTHER_SETTING, OTHER_METHOD):
+            of_kind = [one for one in own if one.kind == kind]
+            most = max(of_kind, key=lambda one: one.other, default=None)
+            name = f" ({literal(most.print)})" if most and most.print and most.other else ""
+            counts.append(f"{most.other:.2g}{name}" if most else "")
+        plain = [one for one in controls if one.family == family and one.kind == PLAIN][:1]
+        counts += [f"{one.other:.3g} ({one.own:.3g})" for one in plain] or [""]
+        lines.append([*counts, f"{max(one.p for one in own):.2f}", f"{first.adjusted:.2f}"])
+    return lines
 
 
 def _cells(report: Report) -> list[str]:

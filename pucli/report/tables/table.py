@@ -11,9 +11,11 @@ from typing import NamedTuple
 from pucli.core.json_values import OrNaN
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import automatic_cause
+from pucli.report.tables.controls import kind_of
 from pucli.report.tables.published import PublishedFigure, read_published, setting_key
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
 from pucli.report.tables.verdict import (
+    AS_OFTEN,
     BY_VARIANT,
     COMPARED,
     DEGENERATE,
@@ -102,8 +104,13 @@ class OtherRow(NamedTuple):
     row: TableRow
 
 
-def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableRow]:
-    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment."""
+def table_rows(
+    samples: Samples, others: Sequence[OtherRow] = (), as_often: Mapping[str, str] | None = None
+) -> list[TableRow]:
+    """Return the obtained rows in the order of the plan, then the published rows without a method in the experiment.
+
+    `as_often` has the published methods whose variants agree as often with another print, each with its counts.
+    """
     experiment = samples.experiment
     published = {
         (f.dataset, setting_key(dict(f.setting), samples.keys), f.method, f.metric): f
@@ -119,11 +126,11 @@ def table_rows(samples: Samples, others: Sequence[OtherRow] = ()) -> list[TableR
             used.add(place)
             if figure is not None or not samples.lacks(group, metric):
                 rows.append(_row(samples, group, metric, len(cells), figure))
-    _by_variants(rows, others)
+    alone = _by_variants(rows, others, as_often or {})
     rows += _published_only(published, used, samples)
     _order(rows, samples)
     for row in rows:
-        _explain(row, samples)
+        _explain(row, samples, alone.get(id(row), row.verdict))
     return rows
 
 
@@ -197,8 +204,12 @@ def _row(samples: Samples, group: Group, metric: str, expected: int, figure: Pub
     )
 
 
-def _by_variants(rows: list[TableRow], others: Sequence[OtherRow]) -> None:
-    """Set the verdict of primary rows if only another variant agrees; degenerate ones only get a note that names it."""
+def _by_variants(rows: list[TableRow], others: Sequence[OtherRow], as_often: Mapping[str, str]) -> dict[int, str]:
+    """Set the verdict of primary rows if only another variant agrees; degenerate ones only get a note that names it.
+
+    Return the former verdicts of the rows whose method agrees as often with another print, by their identity.
+    """
+    alone = {}
     for row in rows:
         if not row.primary or plain(row.verdict) in ("", REPRODUCED, NOT_JUDGED, COMPARED, NOT_RUN):
             continue
@@ -212,7 +223,12 @@ def _by_variants(rows: list[TableRow], others: Sequence[OtherRow]) -> None:
             row.note = _joined(row.note, f"{', '.join(names)} agrees", found)
         elif names:
             row.note = _joined(f"alone: {row.verdict}", row.note, found)
-            row.verdict = f"{BY_VARIANT}: {', '.join(names)}"
+            counts = as_often.get(kind_of(row.method)[0], "")
+            if counts:
+                alone[id(row)] = row.verdict
+                row.note = _joined(row.note, counts)
+            row.verdict = f"{AS_OFTEN if counts else BY_VARIANT}: {', '.join(names)}"
+    return alone
 
 
 def _agrees(other: TableRow, row: TableRow) -> bool:
@@ -267,11 +283,11 @@ def _order(rows: list[TableRow], samples: Samples) -> None:
     )
 
 
-def _explain(row: TableRow, samples: Samples) -> None:
-    """Add the declared notes that apply to the row, and the cause of a disagreement."""
+def _explain(row: TableRow, samples: Samples, verdict: str) -> None:
+    """Add the declared notes that apply to the row, and the cause of a disagreement with this verdict."""
     group = (row.dataset, row.setting_key, row.column)
     row.cause = automatic_cause(
-        row.verdict,
+        verdict,
         reduced=samples.is_reduced(group),
         fewer_repeats=samples.has_fewer_repeats(group),
         protocols=samples.experiment.variants,

@@ -12,7 +12,10 @@ that of the metric (`pucli.metrics.registry`). Half a unit of the last printed d
     degenerate      at least half of the repeats predict one class only, whatever the figures
     not judged      fewer than three repeats gave a value, and the experiment has randomness
 
-A figure of another method is neither reproduced nor missed: `beside` makes it "compared with another method".
+A figure that only another form of the method or another protocol reproduces is "reproduced by a variant" if the method
+agrees with its own print more often than with any other (`pucli.report.tables.controls`), and else "agrees, but as
+often with another print". A figure of another method is neither reproduced nor missed: `beside` makes it "compared
+with another method".
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from pucli.metrics import get_metric
 
 REPRODUCED = "reproduced"
 BY_VARIANT = "reproduced by a variant"
+AS_OFTEN = "agrees, but as often with another print"
 BETTER = "better"
 WORSE = "worse"
 INCONCLUSIVE = "inconclusive"
@@ -56,6 +60,9 @@ STYLES = {
     BY_VARIANT: VerdictStyle("≈", "v", "D", "green", "green",
                      "this form of the method does not agree with the published figure, but the named one does",
                      "by a variant"),
+    AS_OFTEN: VerdictStyle("~", "a", "d", "gray", "yellow",
+                     "the named form or protocol agrees with the published figure, but in this table its method agrees "
+                     "as often with figures that are not its own", "as often with another"),
     BETTER: VerdictStyle("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
     WORSE: VerdictStyle("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
     INCONCLUSIVE: VerdictStyle("?", "?", "s", "gray", "yellow",

@@ -426,6 +426,13 @@ def test_an_entry_like_one_that_is_not_there_names_those_that_are(tmp_path, othe
         load_catalogue(tmp_path / "mine.yaml")
 
 
+def test_an_entry_may_be_like_a_shipped_data_set(tmp_path):
+    (tmp_path / "mine.yaml").write_text("first: {like: ssmcr, note: the first rows, rows: {first: 30}}\n")
+    first, ssmcr = load_catalogue(tmp_path / "mine.yaml")["first"], load_catalogue()["ssmcr"]
+    assert (first.files, first.target, first.folder) == (ssmcr.files, ssmcr.target, "uci/ssmcr")
+    assert (first.rows.first, first.content_sha256) == (30, None) and first.published.positive is None
+
+
 def test_groups_are_declared(tmp_path):
     rows = [f"{k % 3},{k // 2},{k},{int(k % 4 < 2)}" for k in range(40)]
     text = "\n".join(["site,person,a,class", *rows]) + "\n"
