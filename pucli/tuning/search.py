@@ -274,7 +274,7 @@ def tune(  # noqa: PLR0913
     >>> s = np.r_[np.ones(20), np.zeros(70)]
     >>> result = tune("glpual", X, s, grid={"lam": [0.1, 10.0]})
     >>> sorted(result.params)
-    ['c_u', 'threshold', 'lam']
+    ['c_u', 'lam', 'threshold']
     """
     started = time.perf_counter()
     entry = named_method(method)

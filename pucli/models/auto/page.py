@@ -19,8 +19,9 @@ from pucli.data.columns.encoder import cell, features_of_days, spans
 from pucli.data.columns.encoders import Category, ColumnEncoder, Date, Number, Text, YesNo
 from pucli.data.labels import YES
 from pucli.estimators.auto.importance import dependence, importances
+from pucli.estimators.auto.ranking import training_probabilities
 from pucli.models.auto.drawings import bars, dependence_line, gains, histogram, odds_bounds, precision_recall
-from pucli.models.auto.summary import behind, encoder_of, likeliest_first, training_probabilities, unlabeled_of
+from pucli.models.auto.summary import behind, encoder_of, likeliest_first, unlabeled_of
 from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
 from pucli.solvers.ensemble.threshold import SHARES
 from pucli.solvers.folds import number_of_folds

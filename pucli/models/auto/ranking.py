@@ -181,7 +181,6 @@ def _prior(expected: int, rows: TrainingRows) -> float:
 
 def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
     """Return the fitted model with another class prior or threshold."""
-    moved._measure(fitted.rows.X, fitted.rows.labeled)
     steps = fitted.pipeline.steps
     return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
 
