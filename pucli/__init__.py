@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pucli.data.splits.scenarios import make_split as split  # noqa: F401
     from pucli.estimators import *  # noqa: F403
     from pucli.methods import Method as Method
+    from pucli.metrics import GainsCurveDisplay as GainsCurveDisplay
     from pucli.metrics import Metric as Metric
     from pucli.metrics import classification_scores as classification_scores
     from pucli.metrics.scorers import scorer as scorer
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "CalibratedPU": "pucli.models.calibrated:CalibratedPU",
+    "GainsCurveDisplay": "pucli.metrics:GainsCurveDisplay",
     "Method": "pucli.methods:Method",
     "Metric": "pucli.metrics:Metric",
     "Standardizer": "pucli.data.features:Standardizer",

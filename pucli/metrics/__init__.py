@@ -11,6 +11,7 @@ from pucli.metrics.comparison import (
     holm_adjusted,
     wilcoxon_paired,
 )
+from pucli.metrics.gains import GainsCurveDisplay
 from pucli.metrics.metric import Metric
 from pucli.metrics.pu import pu_counts, puf
 from pucli.metrics.registry import METRICS, all_metrics, classification_scores, computable, compute, get_metric
@@ -19,6 +20,7 @@ from pucli.metrics.scorers import MetricScorer, PUScorer, pu_auc_scorer, puf_sco
 __all__ = [
     "METRICS",
     "FriedmanNemenyi",
+    "GainsCurveDisplay",
     "MethodRanking",
     "Metric",
     "MetricScorer",

@@ -218,7 +218,9 @@ def model_bytes(model: SavedModel) -> bytes:
             raise TypeError(f"{error}.") from error
         about[DIGEST] = _digest(about, {name: archive.read(name) for name in archive.namelist()})
         text = json.dumps(about, ensure_ascii=False, allow_nan=False)
-        archive.writestr(ABOUT, text.encode("utf-8", "backslashreplace"))  # a name of a file may be no text
+        archive.writestr(
+            zipfile.ZipInfo(ABOUT), text.encode("utf-8", "backslashreplace")
+        )  # a name of a file may be no text
     return buffer.getvalue()
 
 

@@ -56,7 +56,7 @@ class ValueWriter:
         self.count += 1
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=False)
-        self.archive.writestr(name, buffer.getvalue())
+        self.archive.writestr(zipfile.ZipInfo(name), buffer.getvalue())  # without the time of writing
         return name
 
 

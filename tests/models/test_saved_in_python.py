@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -17,6 +19,7 @@ from pucli import (
     BLSSVM,
     CPLS,
     GLPUAL,
+    USMO,
     AutoPU,
     CalibratedPU,
     Standardizer,
@@ -80,3 +83,13 @@ def test_what_cannot_be_saved_is_told(tmp_path: Path) -> None:
         save_model(tmp_path / "m", BLSSVM())
     with pytest.raises(TypeError, match="takes a fitted method, a fitted pipeline"):
         save_model(tmp_path / "m", "model")
+
+
+@pytest.mark.parametrize("model", [USMO(), GLPUAL(), AutoPU(members=None)], ids=lambda one: type(one).__name__)
+def test_the_same_rows_give_the_same_file_byte_for_byte(model: Any, tmp_path: Path) -> None:
+    written = []
+    for name in ("a", "b"):
+        save_model(tmp_path / name, clone(model).fit(TABLE, S))
+        written.append((tmp_path / name).read_bytes())
+        time.sleep(0.01 if name == "b" else 2.0)  # the time of writing in an archive has steps of two seconds
+    assert written[0] == written[1]

@@ -41,6 +41,7 @@ from pucli.data.table_libraries import is_table
 from pucli.estimators.auto.decision import PUDecision
 from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_chance
 from pucli.estimators.auto.member_list import SavedTypes, all_members
+from pucli.estimators.auto.notebook import cards, progress
 from pucli.estimators.auto.ranking import held_out_columns, ranked
 from pucli.estimators.base.labels import with_unlabeled, without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
@@ -131,6 +132,8 @@ class AutoPU(PUDecision):
         Seed of folds, landmarks, trees and bootstrap samples.
     callback : callable, default=None
         Called as ``callback(name, done, total)`` after each fitted member.
+    verbose : int, default=0
+        Above zero, a bar shows the progress of fit in the terminal or notebook, unless there is a callback.
 
     Attributes
     ----------
@@ -218,6 +221,7 @@ class AutoPU(PUDecision):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "callback": [callable, None],
+        "verbose": ["verbose"],
     }
 
     _by_training_scores = False
@@ -275,6 +279,7 @@ class AutoPU(PUDecision):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = 0,
         callback: Callable[[str, int, int], None] | None = None,
+        verbose: int = 0,
     ) -> None:
         self.scenario = scenario
         self.labeling = labeling
@@ -287,6 +292,7 @@ class AutoPU(PUDecision):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
     def _check_saved(self, where: str, sizes: Mapping[str, int]) -> None:
         """Raise StateError if something is missing that the commands need to move the threshold."""
@@ -372,9 +378,9 @@ class AutoPU(PUDecision):
         self._check_counts(labeled, together)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
-        with threadpool_limits(1):
+        with threadpool_limits(1), progress(self.verbose, self.callback) as callback:
             # views of the columns, folds, members and their weights; rows are in the canonical order from here on
-            first = first_fit(X, labeled, self.scenario, members, seed, self.n_jobs, self.callback, together, negative)
+            first = first_fit(X, labeled, self.scenario, members, seed, self.n_jobs, callback, together, negative)
             s, population, held_out = first.labeled, first.population, first.held_out
             known_no = np.zeros(len(s), dtype=bool) if first.negative is None else first.negative
             self._columns, self.n_negative_ = first.columns, int(known_no.sum())
@@ -583,6 +589,13 @@ class AutoPU(PUDecision):
         """Return the calibrated probabilities of both classes, shape (n, 2), in the order of `classes_`."""
         p = self.probability_of(self.score_rows(X))
         return np.column_stack([1.0 - p, p])
+
+    def _repr_html_inner(self) -> str:
+        return cards(self) + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "callback": None}

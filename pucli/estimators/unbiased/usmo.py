@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.saved_state import STATEMENT, Array, State
+from pucli.core.saved_state import STATEMENT, State, Unsaved
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
@@ -141,7 +141,7 @@ class USMO(KernelPU):
 
     saved_state: ClassVar[State] = {
         "violation_": STATEMENT,
-        "trace_": Array("lines", 3, finite=False),
+        "trace_": Unsaved(),  # it has the time of each iteration
     }
 
     def __init__(  # noqa: PLR0913

@@ -122,7 +122,7 @@ def _least_squares(graph: OnnxGraph, model: Any, x: str) -> str:
 
 def _machines(graph: OnnxGraph, model: Any, x: str) -> str:
     values = _kernel(graph, Kernel(model.kernel, model.width), model._X, x)
-    return graph.linear(values, model.dual_coef_.T, model._intercept)
+    return graph.linear(values, model.dual_coef_.T, model.intercept_)
 
 
 def _generative(graph: OnnxGraph, model: Any, x: str) -> Answer:

@@ -166,3 +166,19 @@ def test_a_column_that_is_missing_or_misplaced_is_named(fitted: AutoPU) -> None:
         fitted.predict(table()[["b", "a", "town", "kind", "since"]])
     with pytest.raises(ValueError, match="town"):
         fitted.predict(table().drop(columns="town"))
+
+
+def test_a_notebook_shows_cards_of_a_fitted_model_and_progress_if_wanted(
+    fitted: AutoPU, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flagged = round(300 * fitted.positive_share_)
+    for html in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
+        assert f"<b>{flagged} of 300 unlabeled rows</b>" in html and html.count('<div style="border') == 4
+    assert "unlabeled rows" not in few()._repr_html_()
+    few().fit(X, S)
+    assert capsys.readouterr().out == ""
+    few(verbose=1).fit(X, S)
+    assert "AutoPU" in capsys.readouterr().out
+    seen: list[Any] = []
+    few(verbose=1, callback=lambda *step: seen.append(step)).fit(X, S)
+    assert seen[-1][1] == seen[-1][2] and capsys.readouterr().out == ""
