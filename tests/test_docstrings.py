@@ -127,10 +127,11 @@ def test_docstrings_of_the_reference_describe_the_parameters():
 
 @pytest.mark.slow  # parses the room
 def test_functions_of_solvers_are_described_in_a_sentence():
-    """docs/notation.md says once what X, labeled, weights, rng, tol and max_iter are."""
+    """docs/notation.md says once what X, labeled, weights, rng, tol and max_iter are; the reference says it again."""
     for path in (PACKAGE / "solvers").rglob("*.py"):
+        file = path.relative_to(PACKAGE).as_posix()
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef) and (file, node.name) not in reference():
                 assert described(ast.get_docstring(node) or "") is None, f"{path}: {node.name}"
 
 

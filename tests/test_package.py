@@ -31,6 +31,15 @@ def test_every_built_in_estimator_is_importable_from_the_top(name):
         assert class_name in dir(pucli)
 
 
+def test_the_package_shows_public_names_alone_and_all_of_them():
+    from pucli.data import Standardizer
+
+    assert pucli.Standardizer is Standardizer and {"TableEncoder", "GLPUAL", "AutoPU", "scorer"} <= set(pucli.__all__)
+    assert dir(pucli) == sorted(pucli.__all__)
+    assert not {"import_module", "annotations", "Any", "TYPE_CHECKING"} & set(dir(pucli))
+    assert all(getattr(pucli, name) is not None for name in pucli.__all__ if not name.endswith(("GAN", "encoder")))
+
+
 def test_a_wrong_name_is_an_attribute_error():
     for name in ("GLPAUL", "tunes"):
         with pytest.raises(AttributeError, match=name):

@@ -321,9 +321,10 @@ API = {
 
 
 def documented(name: str) -> list[tuple[str, Any]]:
-    """Return the public functions and classes of a module of `API`, with their names."""
+    """Return the public functions and classes of a module of `API`, with their names, without the methods."""
     module = importlib.import_module(name)
-    names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n, None))]
+    methods = {*dir(importlib.import_module("pucli.estimators"))} - {"AutoPU"}
+    names = [n for n in getattr(module, "__all__", []) if n not in methods and callable(getattr(module, n, None))]
     if not names:
         names = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == name and n[0] != "_"]
     found = [(n, getattr(module, n)) for n in names]

@@ -6,12 +6,12 @@ Half of the malignant tumors of a public table are labeled; all other rows are u
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from pucli import GLPUAL, load_dataset, split
-from pucli.core.seeding import stream
 
 data = load_dataset("breast-cancer")
-rows = split("case-control", data.y, 0.5, rng=stream(0))
+rows = split("case-control", data.y, 0.5, rng=np.random.default_rng(0))
 X = (data.X - data.X[rows.train].mean(axis=0)) / data.X[rows.train].std(axis=0)
 model = GLPUAL().fit(X[rows.train], rows.s)
 print(f"within {model.dual_gap_:.1e} of the optimum {model.objective_:.3f}")

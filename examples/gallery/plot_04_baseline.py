@@ -7,8 +7,7 @@ A plain class-balanced SVC that takes unlabeled rows as negatives is hard to bea
 
 import matplotlib.pyplot as plt
 
-from pucli.models.compare import compare, declared_task, judge
-from pucli.report.figures.style import color
+from pucli import compare, declared_task, judge
 
 tasks = [declared_task(name) for name in ("breast-cancer", "wine", "iris")]
 scores = compare(["gllc", "glpual", "svc-naive"], tasks, repeats=5)
@@ -23,7 +22,7 @@ for number, method in enumerate(scores.methods):
             values,
             [place + 0.2 * (number - 1)] * len(values),
             s=16,
-            c=color(method),
+            c=f"C{number}",
             label=method if not place else "",
         )
 axis.set_yticks(range(len(scores.tasks)), scores.tasks)

@@ -9,7 +9,7 @@ methods take if no prior is given.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pucli.solvers.ensemble.class_prior import estimate_priors
+from pucli import estimate_priors
 
 rng = np.random.default_rng(0)
 distances, true_prior = [1.0, 2.0, 3.0, 4.0], 0.3

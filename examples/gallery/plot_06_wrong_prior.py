@@ -8,8 +8,7 @@ uPU needs the class prior. With one that is too small it calls too few rows posi
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pucli import UPU
-from pucli.metrics import classification_scores
+from pucli import UPU, classification_scores
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal(1.2, 1, (100, 2)), rng.normal(1.2, 1, (120, 2)), rng.normal(-0.8, 1, (280, 2))])

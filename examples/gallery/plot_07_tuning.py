@@ -9,12 +9,10 @@ comparison; it was not used.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from pucli import GLLC, load_dataset, split, tune
-from pucli.core.seeding import stream
-from pucli.metrics import classification_scores
+from pucli import GLLC, classification_scores, load_dataset, split, tune
 
 data = load_dataset("breast-cancer")
-rows = split("case-control", data.y, 0.4, rng=stream(1))
+rows = split("case-control", data.y, 0.4, rng=np.random.default_rng(1))
 X = (data.X - data.X[rows.train].mean(axis=0)) / data.X[rows.train].std(axis=0)
 lams = [10.0**power for power in range(-2, 6)]
 result = tune("gllc", X[rows.train], rows.s, grid={"lam": lams}, rule="puf", cv_repeats=1)

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
 
-from pucli import GLLC
-from pucli.data import TableEncoder
-from pucli.data.features import Standardizer
+from pucli import GLLC, Standardizer, TableEncoder
 
 rng = np.random.default_rng(0)
 n = 400

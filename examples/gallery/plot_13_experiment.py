@@ -10,8 +10,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from pucli.report import collect
-from pucli.runner import load_experiment, run
+from pucli import collect, load_experiment, run
 
 DECLARED = """
 title: A small table

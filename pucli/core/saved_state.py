@@ -266,7 +266,7 @@ class Plain(Kind):
 
 
 class Unsaved(Kind):
-    """An attribute that `__getstate__` leaves out and `__setstate__` ignores; any value."""
+    """An attribute that model files leave out; any value."""
 
 
 @dataclass(frozen=True)

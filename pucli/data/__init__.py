@@ -20,6 +20,7 @@ _HOME = {
     "catalogue_schema": "catalogue.entries",
     "fetch": "catalogue.download",
     "to_fetch": "catalogue.download",
+    "Standardizer": "features",
     "TableEncoder": "columns.encoder",
     "column_kinds": "columns.kinds",
     "read_table": "rows.tables",

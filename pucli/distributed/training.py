@@ -88,7 +88,7 @@ class BlockModel:
     @property
     def coef(self) -> Floats:
         """Coefficients (r,) of the columns; the last is the intercept minus the threshold of the estimator."""
-        return np.append(self.estimator.coef_, self.estimator.intercept_ - (self.estimator.threshold or 0.0))
+        return np.append(self.estimator._coef, self.estimator._intercept - (self.estimator.threshold or 0.0))
 
     def of_rows(self, X: Floats) -> dict[str, Floats]:
         """Return for each row of X (n, m) the score, the probability and its range."""
@@ -175,7 +175,7 @@ def train_on_blocks(
     model._keep_coef(found.coef)
     model._keep_certificate(found)
     if not standardize and model.kernel == "linear":
-        model.intercept_ -= float(features.mean @ model.coef_)
+        model._intercept -= float(features.mean @ model._coef)
         features = features._replace(mean=np.zeros(len(features.mean)))
     about = checked(some, known, columns)
     unfinished = BlockModel(model, features, columns, known.labels, standardize, np.nan, np.nan, about)

@@ -11,16 +11,19 @@ from pucli.metrics.comparison import (
     holm_adjusted,
     wilcoxon_paired,
 )
+from pucli.metrics.gains import GainsCurveDisplay
 from pucli.metrics.metric import Metric
 from pucli.metrics.pu import pu_counts, puf
 from pucli.metrics.registry import METRICS, all_metrics, classification_scores, computable, compute, get_metric
-from pucli.metrics.scorers import PUScorer, pu_auc_scorer, puf_score, puf_scorer
+from pucli.metrics.scorers import MetricScorer, PUScorer, pu_auc_scorer, puf_score, puf_scorer, scorer
 
 __all__ = [
     "METRICS",
     "FriedmanNemenyi",
+    "GainsCurveDisplay",
     "MethodRanking",
     "Metric",
+    "MetricScorer",
     "PUScorer",
     "PairedTest",
     "adjust_p_values",
@@ -38,5 +41,6 @@ __all__ = [
     "puf",
     "puf_score",
     "puf_scorer",
+    "scorer",
     "wilcoxon_paired",
 ]

@@ -19,9 +19,10 @@ from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.errors import UsageError
 from pucli.data.labels import positive_of_two
 from pucli.metrics import inputs
-from pucli.metrics.pu import Denominator, puf
+from pucli.metrics.pu import Denominator, pu_counts, puf
+from pucli.metrics.registry import get_metric
 
-__all__ = ["PUScorer", "pu_auc_scorer", "puf_score", "puf_scorer"]
+__all__ = ["MetricScorer", "PUScorer", "pu_auc_scorer", "puf_score", "puf_scorer", "scorer"]
 
 
 class PUScorer:
@@ -136,6 +137,12 @@ def puf_score(
     return _puf(labeled, found, sample_weight, denominator)
 
 
+def score_of_labels(estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Return the PU-AUC of the labels that a fitted classifier predicts: half of recall plus 1 - share flagged."""
+    found = np.asarray(estimator.predict(X)) == estimator.classes_[1]
+    return _pu_auc(_labeled(estimator, y), found.astype(float), sample_weight)
+
+
 def _pu_auc_of_labels(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -156,11 +163,13 @@ def _puf_of_model(
 
 
 def _pu_auc_of_model(estimator: Any, X: ArrayLike, labeled: Bools, sample_weight: ArrayLike | None = None) -> float:
+    return _pu_auc(labeled, _decision(estimator, X), sample_weight)
+
+
+def _decision(estimator: Any, X: ArrayLike) -> Floats:
     if hasattr(estimator, "decision_function"):
-        scores = np.asarray(estimator.decision_function(X))
-    else:
-        scores = np.asarray(estimator.predict_proba(X))[:, 1]
-    return _pu_auc(labeled, scores, sample_weight)
+        return np.asarray(estimator.decision_function(X))
+    return np.asarray(estimator.predict_proba(X))[:, 1]
 
 
 def _puf(labeled: Bools, found: Bools, sample_weight: ArrayLike | None, denominator: Denominator) -> float:
@@ -254,3 +263,70 @@ def _negatives(estimator: Any) -> list[Any]:
 
 puf_scorer = PUScorer("puf_scorer", _puf_of_model, puf_score)
 pu_auc_scorer = PUScorer("pu_auc_scorer", _pu_auc_of_model, _pu_auc_of_labels)
+
+
+# How a fitted classifier, rows and labels give the inputs of a metric (`pucli.metrics.Metric.needs`).
+_INPUTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "truth": lambda model, X, y: y,
+    "predictions": lambda model, X, y: model.predict(X),
+    "positive": lambda model, X, y: model.classes_[-1],
+    "decision": lambda model, X, y: _decision(model, X),
+    "probability": lambda model, X, y: model.predict_proba(X)[:, -1],
+    "labeled": lambda model, X, y: _labeled(model, y),
+    "counts": lambda model, X, y: pu_counts(_labeled(model, y), model.predict(X), model.classes_[1]),
+    "denominator": lambda model, X, y: "unlabeled",
+    "prior": lambda model, X, y: (model[-1] if hasattr(model, "steps") else model).prior_,
+    "clusters": lambda model, X, y: model.predict(X),
+    "log_density": lambda model, X, y: model.score_samples(X),
+}
+
+
+class MetricScorer:
+    """Scorer by a metric of `pucli list metrics`; see `scorer`."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: ArrayLike | None = None) -> float:
+        """Return the metric of a fitted model on rows X and labels y, times -1 if less is better."""
+        metric = get_metric(self.metric)
+        found = metric.of({need: _INPUTS[need](estimator, X, y) for need in metric.needs})
+        return -found if metric.better == "lower" else found
+
+    def __repr__(self) -> str:
+        return f"scorer({self.metric!r})"
+
+
+def scorer(metric: str) -> PUScorer | MetricScorer:
+    """Return the scorer of a metric by its name in `pucli list metrics`, for `scoring=` of scikit-learn's tools.
+
+    Parameters
+    ----------
+    metric : str
+        Of labeled and unlabeled rows, such as "pu_auc" and "puf": y is as in `fit`. Of true classes, such as "f1" and
+        "lift@5%": y has the classes of the rows, with the labels of `fit`.
+
+    Returns
+    -------
+    callable
+        Takes a fitted model, X and y; the greater the better, so that an error is negative.
+
+    Raises
+    ------
+    UsageError
+        If there is no such metric, or it is measured by an experiment and not of predictions.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier(strategy="constant", constant=1).fit([[0.0], [1.0]], [0, 1])
+    >>> scorer("recall")(model, [[0.0], [1.0]], [0, 1]), scorer("brier")(model, [[0.0], [1.0]], [0, 1])
+    (1.0, -0.5)
+    """
+    ready = {"pu_auc": pu_auc_scorer, "puf": puf_scorer}
+    if metric in ready:
+        return ready[metric]
+    found = get_metric(metric)
+    if found.function is None or not _INPUTS.keys() >= set(found.needs):
+        raise UsageError(f"metric {metric} is measured by an experiment; predictions of a model alone do not give it.")
+    return MetricScorer(metric)

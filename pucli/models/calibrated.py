@@ -10,13 +10,16 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from pucli.core.arrays import AnyArray, Bools, Floats
 from pucli.core.seeding import seed_of
-from pucli.estimators.base.certificate import all_or_nothing
+from pucli.estimators.base.certificate import all_or_nothing, log_of
 from pucli.estimators.base.parameters import PROPORTION, Constraints, RandomState, number_given
+from pucli.metrics.scorers import score_of_labels
 
 
 class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,7 +71,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None, **params: Any) -> Self:
         """Fit the classifier, and four copies for held-out scores.
 
         Parameters
@@ -80,6 +83,9 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : array-like of shape (n,), optional
             Rows of a group, such as the visits of one person, stay in one fold, also in those of a classifier whose
             fit takes groups. Without groups, equal and nearly equal labeled rows form groups.
+        **params : object
+            Further arguments of the classifier's fit, such as `sample_weight`; those of one entry for each row are
+            divided with the rows. With metadata routing, those that the classifier requests.
 
         Returns
         -------
@@ -100,7 +106,10 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else seed_of(self.random_state)
         together = None if groups is None else group_numbers(groups, len(np.ravel(np.asarray(y))))
         self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(X, y, **taken_groups(self.estimator_, together))
+        if params and _routing_enabled():
+            params = process_routing(self, "fit", **params).estimator.fit
+        params = _check_method_params(X, params)
+        self.estimator_.fit(X, y, **taken_groups(self.estimator_, together), **params)
         self.classes_ = self.estimator_.classes_
         labeled, negative = _kinds(self.estimator_, y)
         pipeline, table, rows = _rows(self.estimator_, X)
@@ -113,7 +122,7 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unnamed[-1].prior_ = pipeline[-1].prior_
         if hasattr(pipeline[-1], "lam_"):
             unnamed[-1].lam_ = pipeline[-1].lam_
-        found = held_out_scores(unnamed, rows, labeled, seed, together, negative, table)
+        found = held_out_scores(unnamed, rows, labeled, seed, together, negative, table, params)
         if found is None:
             raise ValueError(
                 f"probabilities need held-out scores of 4 folds: {int(labeled.sum())} labeled and "
@@ -159,6 +168,41 @@ class CalibratedPU(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probability = np.clip(self.curve_.of(scores)["probability"], 0.0, 1.0)
         return np.column_stack([1.0 - probability, probability])
 
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of `predict_proba` for each row of X (n, m), shape (n, 2)."""
+        return log_of(self.predict_proba(X))
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the PU-AUC of the predicted labels, as of every PU classifier.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Labels as in `fit`.
+        sample_weight : array-like of shape (n,), optional
+            Weight 2 equals duplicating the row.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        return score_of_labels(self, X, y, sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which metadata the fit of the classifier requests."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags, tags.target_tags = own.input_tags, own.target_tags
+        tags.classifier_tags = own.classifier_tags or tags.classifier_tags
+        tags.classifier_tags.multi_class = False
+        return tags
+
 
 def _given(model: Any, name: str) -> Any:
     """Return a parameter that a model, or a model within it, was given."""
@@ -185,14 +229,15 @@ def _rows(model: Any, X: Any) -> tuple[Pipeline, Any, Any]:
     pipeline = model if isinstance(model, Pipeline) else make_pipeline(model)
     if isinstance(pipeline[0], TableEncoder) and len(pipeline) > 1:  # it looks at no label, so that one is enough
         X, pipeline = pipeline[0].transform(X), pipeline[1:]
-    table = X if is_table(X) and len(pipeline) > 1 and hasattr(X, "__len__") else None  # a lazy table has no length
+    sized = hasattr(X, "__len__") and not hasattr(X, "tocsr")  # a lazy table has no length
+    table = X if len(pipeline) > 1 and (is_table(X) or isinstance(X, list | tuple)) and sized else None
     try:
         rows = numeric_rows(pipeline[-1], X)
         rows = csr_array(rows, dtype=np.float64) if issparse(rows) else np.asarray(rows, dtype=np.float64)
-    except TableError:
-        if table is None:
+    except (TableError, TypeError, ValueError):  # texts and dicts, of which the first step makes numbers
+        if len(pipeline) == 1:
             raise
-        rows = None
+        table, rows = X, None
     if rows is None or (not issparse(rows) and np.isnan(rows).any() and len(pipeline) > 1):
         rows = pipeline[:-1].transform(X)
         rows = csr_array(rows) if issparse(rows) else np.asarray(rows, dtype=np.float64)

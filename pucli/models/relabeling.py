@@ -7,9 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from pucli.core.arrays import AnyArray
+from pucli.core.arrays import AnyArray, Floats
+from pucli.estimators.base.certificate import log_of
 
 
 class RelabeledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -20,7 +22,9 @@ class RelabeledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     model : classifier
         With labels that are numbers.
     words : mapping of str to str
-        Label, as text -> word. A label without a word stays, as text.
+        Label, as text -> word. A label without a word stays, as text; without any word, labels stay as they are.
+    curve : mapping of str to list, optional
+        Scores and the "probability" at each, which take the place of the model's `predict_proba`.
 
     Examples
     --------
@@ -30,9 +34,10 @@ class RelabeledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ['yes']
     """
 
-    def __init__(self, model: Any, words: Mapping[str, str]) -> None:
+    def __init__(self, model: Any, words: Mapping[str, str], curve: Mapping[str, list[float]] | None = None) -> None:
         self.model = model
         self.words = words
+        self.curve = curve
 
     @property
     def classes_(self) -> AnyArray:
@@ -48,11 +53,27 @@ class RelabeledClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the word of each row of X, shape (n,)."""
         return self._named(self.model.predict(X))
 
+    @available_if(lambda self: self.curve or hasattr(self.model, "predict_proba"))
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of `classes_` for each row of X, shape (n, 2), as `pucli predict` writes them."""
+        if not self.curve:
+            shares: Floats = self.model.predict_proba(X)
+            return shares
+        found = np.interp(self.model.decision_function(X), self.curve["scores"], self.curve["probability"])
+        return np.column_stack([1.0 - found, found])
+
+    @available_if(lambda self: self.curve or hasattr(self.model, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of `predict_proba` for each row of X, shape (n, 2)."""
+        return log_of(self.predict_proba(X))
+
     def _named(self, labels: AnyArray) -> AnyArray:
+        if not self.words:
+            return labels
         return np.array([self.words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("model", "words"):
+        if name.startswith("__") or name in ("model", "words", "curve"):
             raise AttributeError(name)
         return getattr(self.model, name)
 

@@ -10,6 +10,7 @@ because it imports all of scikit-learn, and torch if installed.)
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import importlib
 import io
@@ -25,6 +26,7 @@ import numpy as np
 import sklearn
 from sklearn.pipeline import Pipeline
 
+from pucli.core.arrays import AnyArray, Floats
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError
 from pucli.core.saved_state import StateError, check_state
@@ -81,10 +83,25 @@ class SavedModel:
     def whole(self) -> Pipeline:
         """Return a pipeline for tables like the training file; it predicts the words of the label column."""
         *steps, (name, model) = self.pipeline.steps
-        words = self.metadata.get("words")
-        return Pipeline(
-            [("encode", self.table_encoder), *steps, (name, RelabeledClassifier(model, words) if words else model)]
-        )
+        words, curve = self.metadata.get("words", {}), self.metadata.get("probability")
+        if words or curve:
+            model = RelabeledClassifier(model, words, curve)
+        return Pipeline([("encode", self.table_encoder), *steps, (name, model)])
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the label of each row of a table X like the training rows, shape (n,), as `pucli predict` does."""
+        labels: AnyArray = self.whole.predict(X)
+        return labels
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the score of each row of a table X, shape (n,); above zero for rows that are predicted positive."""
+        scores: Floats = self.whole.decision_function(X)
+        return scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probabilities of both labels of each row of a table X, shape (n, 2)."""
+        shares: Floats = self.whole.predict_proba(X)
+        return shares
 
 
 def make_pipeline(estimator: Any, *, standardize: bool) -> Pipeline:
@@ -93,28 +110,88 @@ def make_pipeline(estimator: Any, *, standardize: bool) -> Pipeline:
     return Pipeline([*steps, ("model", estimator)])
 
 
-def save_model(path: str | Path, model: SavedModel) -> Path:
-    """Write `model` to `path` atomically.
+def save_model(path: str | Path, model: Any) -> Path:
+    """Write a fitted model to a file, from which `load_model` and `pucli predict` read it.
 
-    Raises UsageError if nothing can be written there, RunError if the disk is full, TypeError if an attribute of the
-    estimator is of a type that a model file cannot hold.
+    Parameters
+    ----------
+    path : str or Path
+        The file. It is written as a whole or not at all.
+    model : estimator, Pipeline or SavedModel
+        A fitted method of pucli, alone or after `TableEncoder` and `Standardizer`, or a `CalibratedPU` of one.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If nothing can be written there.
+    RunError
+        If the disk is full.
+    TypeError
+        If it is not such a model, or an attribute is of a type that a model file cannot hold.
 
     Examples
     --------
     >>> import tempfile
     >>> from sklearn.datasets import make_blobs
-    >>> from pucli import BLSSVM
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from pucli import BLSSVM, Standardizer
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
-    >>> pipeline = make_pipeline(BLSSVM(), standardize=True).fit(X, y)
+    >>> model = make_pipeline(Standardizer(), BLSSVM()).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     saved = load_model(save_model(f"{folder}/my.model", SavedModel(pipeline, "blssvm", ["a", "b"])))
-    >>> bool((saved.pipeline.predict(X) == pipeline.predict(X)).all())
+    ...     saved = load_model(save_model(f"{folder}/my.model", model))
+    >>> bool((saved.predict(X) == model.predict(X)).all())
     True
     """
+    model = saved_form(model)
     content = model_bytes(model)
     with replacing(path) as partial:
         partial.write_bytes(content)
     return Path(path)
+
+
+def saved_form(model: Any) -> SavedModel:
+    """Return a fitted estimator or pipeline with what a model file holds of it."""
+    if isinstance(model, SavedModel):
+        return model
+    curve = model.curve_.record() if hasattr(model, "curve_") else None
+    model = getattr(model, "estimator_", model)
+    steps = list(model.steps) if isinstance(model, Pipeline) else [("model", model)]
+    names = getattr(steps[0][1], "feature_names_in_", None)
+    encoder = steps.pop(0)[1] if isinstance(steps[0][1], TableEncoder) else None
+    if not steps or not hasattr(steps[-1][1], "n_features_in_"):
+        raise TypeError("save_model takes a fitted method, a fitted pipeline that ends with one, or a SavedModel.")
+    name, last = steps[-1]
+    if getattr(last, "encoder_", None) is not None:
+        encoder, last = last.encoder_, copy.copy(last)
+        last.encoder_, last.n_features_in_ = None, len(encoder.get_feature_names_out())
+        vars(last).pop("feature_names_in_", None)
+    if encoder is not None:
+        names = encoder.get_feature_names_out()
+    kind = f"{type(last).__module__}:{type(last).__name__}"
+    methods = [method.name for method in all_methods().values() if method.estimator == kind]
+    if not methods:
+        raise TypeError(
+            f"{type(last).__name__} is no method of `pucli list methods`, and only those are saved: save_model takes a "
+            "fitted method, a fitted pipeline of TableEncoder, Standardizer and a method, or a SavedModel."
+        )
+    if curve is None and getattr(last, "_by_training_scores", False) and hasattr(last, "labeled_scores_"):
+        curve = _curve_of_training(last)
+    metadata = {} if curve is None else {"probability": curve}
+    shown = [f"x{i}" for i in range(last.n_features_in_)] if names is None else [str(one) for one in names]
+    return SavedModel(Pipeline([*steps[:-1], (name, last)]), methods[0], shown, metadata, encoder=encoder)
+
+
+def _curve_of_training(model: Any) -> dict[str, Any]:
+    """Return the probabilities by score that a method estimates from the scores of training rows, as JSON values."""
+    curve = model._training_curve()
+    prior, p = float(curve.of(model.unlabeled_scores_).mean()), curve.probabilities.tolist()
+    ends = dict.fromkeys(("prior", "prior_low", "prior_high"), prior)
+    return {"scores": (curve.scores - model._threshold).tolist(), "probability": p, "low": p, "high": p, **ends}
 
 
 def model_bytes(model: SavedModel) -> bytes:
@@ -141,7 +218,9 @@ def model_bytes(model: SavedModel) -> bytes:
             raise TypeError(f"{error}.") from error
         about[DIGEST] = _digest(about, {name: archive.read(name) for name in archive.namelist()})
         text = json.dumps(about, ensure_ascii=False, allow_nan=False)
-        archive.writestr(ABOUT, text.encode("utf-8", "backslashreplace"))  # a name of a file may be no text
+        archive.writestr(
+            zipfile.ZipInfo(ABOUT), text.encode("utf-8", "backslashreplace")
+        )  # a name of a file may be no text
     return buffer.getvalue()
 
 

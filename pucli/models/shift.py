@@ -77,7 +77,22 @@ class ShiftAnswer(Shift):
 
 
 def shift_of(saved: SavedModel, path: Path | Sequence[Path], how: Reading | None = None) -> Shift:
-    """Compare the rows of a file with those of training; the file is read once."""
+    """Compare the rows of a file with those of training; the file is read once.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        A model of `load_model`.
+    path : Path or sequence of Path
+        The file, or the files of one table.
+    how : Reading, optional
+        How the file is read; as that of training without it.
+
+    Returns
+    -------
+    Shift
+        The share of positives in the file, and whether it differs from training.
+    """
     trained = _trained_prior(saved)
     tally, scores, parts = DriftCounter(), [], []
     trained_rows = RowCounter(saved.metadata.get("data", {}))

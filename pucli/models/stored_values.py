@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pucli.core.errors import UsageError
+from pucli.core.saved_state import Unsaved, declared_state
 
 # Bytes that an array without numbers may seem to have: (0, 5), say, but not (0, 10**15).
 MOST_EMPTY = 2**20
@@ -41,7 +42,12 @@ class ValueWriter:
         if type(value) is dict:
             return {"dict": [[self.encode(k, where), self.encode(v, f"{where}.{k}")] for k, v in value.items()]}
         if type(value) in self.names:
-            state = {key: self.encode(item, f"{where}.{key}") for key, item in value.__getstate__().items()}
+            declared = declared_state(type(value)) or {}
+            state = {
+                key: self.encode(item, f"{where}.{key}")
+                for key, item in value.__getstate__().items()
+                if not isinstance(declared.get(key), Unsaved)
+            }
             return {"object": self.names[type(value)], "state": state}
         raise TypeError(f"{where} is a {type(value).__name__}, which a model file cannot hold; see `saved_types`.")
 
@@ -50,7 +56,7 @@ class ValueWriter:
         self.count += 1
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=False)
-        self.archive.writestr(name, buffer.getvalue())
+        self.archive.writestr(zipfile.ZipInfo(name), buffer.getvalue())  # without the time of writing
         return name
 
 

@@ -7,7 +7,9 @@ thousand rows shows this quickly, whatever the size of the table. Weights that w
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import Bools, Floats, Ints
@@ -102,6 +105,7 @@ def held_out_scores(
     groups: Ints | None = None,
     negative: Bools | None = None,
     table: Any = None,
+    params: Mapping[str, Any] | None = None,
 ) -> HeldOutScores | None:
     """Score rows by cross-validation of a fitted PU pipeline with the parameters it has.
 
@@ -111,7 +115,7 @@ def held_out_scores(
     rows = _usable(pipeline[-1], labeled, seed)
     if rows is None:
         return None
-    X, s = X[rows], labeled[rows]
+    whole, X, s = X, X[rows], labeled[rows]
     given = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
     if number_of_folds(s, given) < FOLDS:
         return None
@@ -122,7 +126,8 @@ def held_out_scores(
     labels = s.astype(int) - known_no
     taken = X if table is None else _safe_indexing(table, rows)
     for k, (train, test) in enumerate(_folds(X, s, seed, given)):
-        values = _scores(pipeline, kept, _safe_indexing(taken, train), labels[train], _safe_indexing(taken, test))
+        part = _check_method_params(whole, params or {}, indices=rows[train])
+        values = _scores(pipeline, kept, _safe_indexing(taken, train), labels[train], _safe_indexing(taken, test), part)
         if values is None:
             return None
         fold[test], scores[test] = k, values
@@ -180,13 +185,15 @@ def _usable(estimator: Any, labeled: Bools, seed: int) -> Ints | None:
     return sample_of_each_kind(labeled, stream(seed, SAMPLE), MOST_LABELED, MOST_UNLABELED)
 
 
-def _scores(pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any) -> Floats | None:
+def _scores(
+    pipeline: Any, kept: dict[str, float], X: Any, y: Ints, test: Any, params: Mapping[str, Any] = MappingProxyType({})
+) -> Floats | None:
     """Return the scores of rows `test` by a model of rows X with labels y, None if it cannot be fitted or has none."""
     model = clone(pipeline)
     model[-1].set_params(**kept)
     try:
         with warnings.catch_warnings(action="ignore"), threadpool_limits(limits=1):
-            return decision_values(model.fit(X, y), test)
+            return decision_values(model.fit(X, y, **params), test)
     except ValueError:
         return None
 

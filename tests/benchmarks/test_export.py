@@ -25,6 +25,6 @@ def test_a_model_is_compared_with_its_file(monkeypatch):
     assert found["score"] < 1e-12 and found["labels"] == 0 and found["rows"] == 80
     file = export.exported(saved)
     monkeypatch.setattr(export, "exported", lambda saved: file)
-    pipeline[-1].intercept_ += 2.0
+    pipeline[-1]._intercept += 2.0
     found = export.compared(saved, X)
     assert found["score"] == pytest.approx(2.0) and found["labels"] > 0

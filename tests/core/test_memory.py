@@ -65,11 +65,11 @@ def test_few_rows_have_the_model_of_all_features(model: Any, monkeypatch: pytest
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         whole = model.fit(X, y).decision_function(X)
-        coef, objective = model.coef_, model.objective_
+        coef, objective = model._coef, model.objective_
         monkeypatch.setattr(few_rows, "WIDE", 50)
         by_rows = model.fit(X, y)
     np.testing.assert_allclose(by_rows.decision_function(X), whole, atol=2e-4)
-    np.testing.assert_allclose(by_rows.coef_, coef, atol=2e-4)
+    np.testing.assert_allclose(by_rows._coef, coef, atol=2e-4)
     assert by_rows.objective_ == pytest.approx(objective, rel=1e-6, abs=1e-9)
 
 

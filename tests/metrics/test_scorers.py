@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import make_scorer, roc_auc_score
+from sklearn.metrics import f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from pucli.core.errors import UsageError
 from pucli.estimators import BLSSVM, AutoPU
-from pucli.metrics import pu_auc_scorer, pu_counts, puf, puf_score, puf_scorer
+from pucli.metrics import METRICS, pu_auc_scorer, pu_counts, puf, puf_score, puf_scorer, scorer
 from pucli.metrics.ranking import pu_auc
 
 
@@ -196,3 +196,43 @@ def test_the_threshold_is_that_of_a_scorer_of_scikit_learn(rows, scorer, words):
         for how in (scorer, reference)
     ]
     assert thresholds[0] == thresholds[1]
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(0)
+    truth = np.arange(300) < 120
+    X = rng.normal(size=(300, 2)) + 2.0 * truth[:, None]
+    return X, (np.arange(300) < 60).astype(int), truth.astype(int)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_metric_that_predictions_allow_has_a_scorer(numbers):
+    X, s, truth = numbers
+    model = BLSSVM().fit(X, s)
+    model.prior_ = 0.25
+    found = {}
+    for name, metric in METRICS.items():
+        of_predictions = metric.function is not None and not {
+            "reference", "generated", "mode_counts", "signs", "unlabeled_signs"
+        } & set(metric.needs)  # fmt: skip
+        if not of_predictions:
+            with pytest.raises(UsageError, match="is measured by an experiment"):
+                scorer(name)
+        elif "log_density" not in metric.needs:
+            found[name] = scorer(name)(model, X, s if {"labeled", "counts"} & set(metric.needs) else truth)
+    assert {"f1", "auc", "pu_auc", "puf", "brier", "lift@1%", "boyce_labeled", "proxy_accuracy"} <= found.keys()
+    assert np.isfinite(list(found.values())).all() and found["brier"] < 0.0 < found["f1"]
+    assert found["pu_auc"] == pu_auc_scorer(model, X, s) and found["f1"] == pytest.approx(
+        f1_score(truth, model.predict(X))
+    )
+    assert scorer("lift@5%")(model, X, truth) > 1.0 and repr(scorer("f1")) == "scorer('f1')"
+    with pytest.raises(UsageError, match="unknown metric 'pu_auk'"):
+        scorer("pu_auk")
+
+
+def test_a_search_by_several_scorers_runs_in_processes(numbers):
+    X, s, _ = numbers
+    scoring = {name: scorer(name) for name in ("pu_auc", "recall_labeled@10%")}
+    found = cross_validate(BLSSVM(), X, s, scoring=scoring, cv=3, n_jobs=2)
+    assert found["test_pu_auc"].min() > 0.6 and found["test_recall_labeled@10%"].min() > 0.0

@@ -97,8 +97,8 @@ def _array(about, members, name, change):
         ("svc-naive", "support_", lambda numbers: numbers + 1000),
         ("lds", "coef_", lambda coef: coef[:, :2]),
         ("nnpu", "network_", None),
-        ("glpual", "coef_", lambda coef: np.full_like(coef, 1e300)),
-        ("glpual", "coef_", lambda coef: coef.astype(np.float32)),
+        ("glpual", "_coef", lambda coef: np.full_like(coef, 1e300)),
+        ("glpual", "_coef", lambda coef: coef.astype(np.float32)),
     ],
 )
 def test_arrays_that_compiled_code_trusts(tmp_path, model, name, change):
@@ -117,7 +117,7 @@ def test_arrays_that_compiled_code_trusts(tmp_path, model, name, change):
 
 def test_an_array_that_is_named_twice_is_refused(tmp_path):
     def swell(about, members):
-        (coef,) = [_find(about["steps"], "coef_")]
+        (coef,) = [_find(about["steps"], "_coef")]
         about["steps"][-1][1]["state"]["trace_"] = {"list": [coef] * 10_000}
 
     with pytest.raises(UsageError, match="damaged"):

@@ -216,7 +216,7 @@ def attributes(about):
 )
 def test_an_object_of_another_class_is_refused(tmp_path, name):
     def plant(about, members):
-        attributes(about)["coef_"] = {"object": name, "state": {}}
+        attributes(about)["_coef"] = {"object": name, "state": {}}
 
     refuse(changed(tmp_path / "m.model", plant), "not a model of pucli", str(name), "refused")
 
@@ -224,7 +224,7 @@ def test_an_object_of_another_class_is_refused(tmp_path, name):
 @pytest.mark.parametrize("kind", ["pickle", "function", "call", "set"])
 def test_a_value_of_another_kind_is_refused(tmp_path, kind):
     def plant(about, members):
-        attributes(about)["coef_"] = {kind: "os.system"}
+        attributes(about)["_coef"] = {kind: "os.system"}
 
     refuse(changed(tmp_path / "m.model", plant), kind, "refused")
 
@@ -235,7 +235,7 @@ def test_an_array_of_objects_is_not_unpickled(tmp_path):
     def plant(about, members):
         buffer = io.BytesIO()
         np.save(buffer, np.array([Touch(marker)], dtype=object), allow_pickle=True)
-        members[attributes(about)["coef_"]["array"]] = buffer.getvalue()
+        members[attributes(about)["_coef"]["array"]] = buffer.getvalue()
 
     refuse(changed(tmp_path / "m.model", plant), "damaged")
     assert not marker.exists()
@@ -245,7 +245,7 @@ def test_an_array_that_claims_to_be_huge(tmp_path):
     def plant(about, members):
         buffer = io.BytesIO()
         np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
-        members[attributes(about)["coef_"]["array"]] = buffer.getvalue() + b"0" * 100
+        members[attributes(about)["_coef"]["array"]] = buffer.getvalue() + b"0" * 100
 
     refuse(changed(tmp_path / "m.model", plant), "damaged")
 

@@ -150,7 +150,7 @@ def judged(family: Family, task: Problem) -> str:
         return f"converged with objective {model.objective_}, gap {bound}" if model.converged_ else ""
     model = _as_ours(model) if hasattr(model, "svc_") else model
     with np.errstate(all="ignore"):
-        close = 1e-9 + 4 * np.finfo(float).eps * (abs(model.intercept_) + _size_of_sums(family, task, model))
+        close = 1e-9 + 4 * np.finfo(float).eps * (abs(model._intercept) + _size_of_sums(family, task, model))
         moves = _MOVES if family.losses in _NOT_CONVEX else _MOVES[:1]
         wrong = ""
         for move in moves:
@@ -172,10 +172,10 @@ def _size_of_sums(family: Family, task: Problem, model: Any) -> float:
 def _as_ours(model: Any) -> SimpleNamespace:
     """Return the point of a fit by scikit-learn's SVC under the names that our own methods have."""
     svc = model.svc_
-    linear = {"coef_": svc.coef_[0]} if model.kernel == "linear" else {}
+    linear = {"_coef": svc.coef_[0]} if model.kernel == "linear" else {}
     return SimpleNamespace(
         objective_=model.objective_,
-        intercept_=float(svc.intercept_[0]),
+        _intercept=float(svc.intercept_[0]),
         support_vectors_=svc.support_vectors_,
         dual_coef_=svc.dual_coef_[0],
         support_=svc.support_,
@@ -202,7 +202,7 @@ def _wrong(family: Family, task: Problem, model: Any, bound: float, moved: Any) 
 
 def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> tuple[Objective, Any, Any]:
     """Return the documented objective of a family, and the point of a fit."""
-    X, b = task.X, np.longdouble(model.intercept_)
+    X, b = task.X, np.longdouble(model._intercept)
     edges = mutual_knn(X, 5).edges(1.0) if family.graph else None
     ridge = np.longdouble(family.ridge(task.weights))
     kernel = family.fixed.get("kernel", "linear")
@@ -214,11 +214,11 @@ def _documented(family: Family, task: Problem, model: Any, moved: Any = 0.0) -> 
     elif family.method == "ekf-glpual":
         objective = surface_objective(X, none, ridge, edges, np.longdouble(task.weights["lam1"]))
         upper = np.triu_indices(X.shape[1])
-        theta = np.concatenate([model.quadratic_[upper], model.coef_]).astype(np.longdouble)
+        theta = np.concatenate([model.quadratic_[upper], model._coef]).astype(np.longdouble)
     else:
         features = rbf_map(X, model.width_, None).L if kernel == "rbf" else X
         objective, center = linear_objective(features, none, ridge, edges)
-        theta = np.asarray(model.coef_, dtype=np.longdouble)
+        theta = np.asarray(model._coef, dtype=np.longdouble)
         b = b + center @ theta
         if family.method == "e-glpual":
             each = [np.array([j]) for j in range(X.shape[1])]
@@ -270,6 +270,6 @@ def _again(objective: Objective, family: Family, task: Problem) -> list[Any]:
             model.fit(task.X * factor, task.labeled.astype(int), **more)
     except Exception:  # a failure here proves nothing
         return []
-    w = np.asarray(model.coef_, dtype=np.longdouble) * factor
+    w = np.asarray(model._coef, dtype=np.longdouble) * factor
     center = task.X.mean(axis=0).astype(np.longdouble)
-    return [value for value in [objective.at(w, model.intercept_ + center @ w)[0]] if np.isfinite(value)]
+    return [value for value in [objective.at(w, model._intercept + center @ w)[0]] if np.isfinite(value)]

@@ -85,7 +85,7 @@ def _wrong(method: str, task: Task, model: Any) -> str:
     first, lam = task.X[0], np.longdouble(task.lam)
     rows = task.X.astype(np.longdouble) - first
     known, every = Risk(rows[labeled], lam), Risk(np.vstack([rows[labeled], rows[~labeled]]), lam)
-    w = _about(first, model.coef_, model.intercept_)
+    w = _about(first, model._coef, model._intercept)
     if method == "least-squares" or model.supervised_only_:
         return _supervised(task, known, own, w, model.objective_, model.dual_gap_)
     before = _about(first, model.supervised_coef_, model.supervised_intercept_)

@@ -91,7 +91,7 @@ def test_a_wrong_gap_is_found(monkeypatch):
     def lie(self, X, y, sample_weight=None):
         X, labeled = self._check_rows(X, y)
         self._set_defaults(X, labeled)
-        self.coef_, self.intercept_ = np.zeros(X.shape[1]), 0.0
+        self._coef, self._intercept = np.zeros(X.shape[1]), 0.0
         self.objective_, self.dual_gap_, self.n_iter_ = float(np.where(labeled, 1.0, 1.0).sum()), 1e-9, 1
         self.converged_, self.residual_ = True, float("nan")
         return self

@@ -18,7 +18,13 @@ from pucli.solvers.ensemble.calibration import least_end, make_calibration
 from pucli.solvers.ensemble.class_prior import OutOfFoldScores, class_priors
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
-from pucli.solvers.ensemble.sar import ODDS_RATIO, positive_scores, probabilities_if_biased, rare_or_biased
+from pucli.solvers.ensemble.sar import (
+    ODDS_RATIO,
+    positive_scores,
+    probabilities_if_biased,
+    rare_or_biased,
+    relative_propensities,
+)
 from pucli.solvers.ensemble.threshold import Threshold, expected_f1, recall_curve, threshold_for, threshold_for_rare
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST
@@ -35,6 +41,8 @@ class PUDecision(PUClassifier):
     negatives: str
     leaderboard_: list[dict[str, Any]]
     n_negative_: int
+    held_out_: Floats
+    propensity_: Floats
 
     def _ranking(self) -> tuple[float, float]:
         """Return the PU-AUC on held-out rows, and the largest value that may be chance."""
@@ -158,7 +166,7 @@ class PUDecision(PUClassifier):
         Returns
         -------
         Self
-            A copy that shares the ensemble.
+            A copy that shares the ensemble. Its leaderboard stays that of training.
 
         Raises
         ------
@@ -166,7 +174,7 @@ class PUDecision(PUClassifier):
             If the goal is unknown, or its value is missing, out of range, or cannot be reached.
         """
         check_is_fitted(self)
-        moved = copy.copy(self)
+        moved = self._copied()
         moved.goal, moved.wanted = goal, wanted
         moved._cut_for(goal, wanted)
         return moved
@@ -197,9 +205,17 @@ class PUDecision(PUClassifier):
             raise UsageError(f"prior {prior:.4g}: must be below 1 and at least {labeled:.3g}, the labeled share.")
         if self.labeling == "sar":
             raise UsageError("a given class prior needs labels at random (labeling scar).")
-        moved = copy.copy(self)
+        moved = self._copied()
         known = self.prior_estimate_.at(float(prior), 0.0)
         moved._follow(known, known)
+        if moved.labeling_ == "sar":
+            moved.propensity_ = relative_propensities(moved.calibration_.of(moved.held_out_))
+        return moved
+
+    def _copied(self) -> Self:
+        """Return a copy that shares the ensemble and the scores, and nothing that a caller would change."""
+        moved = copy.copy(self)
+        moved.leaderboard_ = copy.deepcopy(self.leaderboard_)
         return moved
 
     def probability_of(self, scores: Floats) -> Floats:

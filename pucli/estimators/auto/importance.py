@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -15,9 +15,6 @@ from pucli.solvers.ensemble.refit import Refitted
 from pucli.solvers.ensemble.ridge import pick_landmarks
 from pucli.solvers.ensemble.rows import row_order, varying_columns
 from pucli.solvers.ensemble.screening import is_wide
-
-if TYPE_CHECKING:
-    from pucli.estimators.auto.auto_pu import AutoPU
 
 ROWS, PERMUTATIONS, MOST_COLUMNS, MOST_OF_WIDE = 400, 3, 50, 12
 AVERAGED = 100
@@ -32,7 +29,7 @@ class Importances(NamedTuple):
 
 
 def importances(
-    model: AutoPU,
+    model: Any,
     X: np.ndarray,
     labeled: np.ndarray,
     rng: np.random.Generator,
@@ -80,9 +77,7 @@ def importances(
     return Importances(fall, error, np.array([*first, *(k for k in best if k not in set(tried))]))
 
 
-def _scorer(
-    model: AutoPU, X: Floats, labeled: np.ndarray, order: Ints, rng: np.random.Generator
-) -> HeldOutScorer | None:
+def _scorer(model: Any, X: Floats, labeled: np.ndarray, order: Ints, rng: np.random.Generator) -> HeldOutScorer | None:
     """Return the scorer of training rows X (n, m), drawn in this order; None if nothing can be held out."""
     if model._folds is None or model._columns is None:
         return None
@@ -102,7 +97,7 @@ def _both_kinds(fold: np.ndarray, labeled: np.ndarray) -> list[np.ndarray]:
     return [out for out in masks if 0 < np.count_nonzero(labeled[out]) < np.count_nonzero(out)]
 
 
-def dependence(model: AutoPU, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def dependence(model: Any, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the partial dependence of the probability on one column: its mean, (k,), with each of `cells`."""
     rows = X[row_order(model.varying(X), np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
     means = []

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
+from pucli.core.arrays import Floats
 from pucli.core.errors import warn_user
 from pucli.core.memory import check_fit
 from pucli.core.saved_state import STATEMENT, Flag, State, Whole
@@ -18,6 +21,28 @@ from pucli.estimators.base.input_rows import explained_errors
 ROUNDING = 1e-11
 # Relative rounding of a score.
 OF_SCORES = 4.0 * np.finfo(float).eps
+
+
+def row_of(attribute: str, text: str) -> property:
+    """Return a property that shows a fitted vector (m,) or number as scikit-learn does, of shape (1, m) or (1,)."""
+
+    def shown(self: Any) -> Floats:
+        if attribute not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '{attribute[1:]}_'")
+        return np.array([vars(self)[attribute]])
+
+    return property(shown, doc=text)
+
+
+COEF = row_of("_coef", "The coefficients, of shape (1, number of coefficients).")
+INTERCEPT = row_of("_intercept", "The intercept, of shape (1,).")
+
+
+def log_of(probabilities: Floats) -> Floats:
+    """Return the logarithm of probabilities, minus infinity for zero."""
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(probabilities)
+    return found
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,6 +112,11 @@ class Certified:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
+
+    @available_if(lambda self: hasattr(self, "predict_proba"))
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of `predict_proba` for each row of X (n, m), shape (n, number of classes)."""
+        return log_of(self.predict_proba(X))  # type: ignore[attr-defined]
 
     def _check_memory(self, X: Any) -> None:
         """Raise ValueError before a fit to rows X (n, m) takes more memory than there is."""

@@ -116,7 +116,7 @@ def explained_errors(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_finite(estimator: Any) -> None:
     """Raise LinAlgError, which `explained_errors` turns into a clear message, if a hyperplane is not finite."""
-    if not all(np.isfinite(vars(estimator).get(name, 0.0)).all() for name in ("coef_", "intercept_")):
+    if not all(np.isfinite(vars(estimator).get(name, 0.0)).all() for name in ("_coef", "_intercept")):
         raise np.linalg.LinAlgError("the coefficients overflow")
 
 

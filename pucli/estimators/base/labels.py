@@ -78,6 +78,31 @@ def plain_labels(y: Any) -> Any:
     return values.astype(np.float64) if kinds == {Decimal} else y
 
 
+def with_unlabeled(y: Any, neg_label: Any = None) -> Any:
+    """Return labels in which missing ones are the label of unlabeled rows: "" among words, False, or 0.
+
+    It is -1 where `neg_label` is False or 0.
+
+    Examples
+    --------
+    >>> with_unlabeled(["yes", None, None]), with_unlabeled([True, float("nan")])
+    (array(['yes', '', ''], dtype='<U3'), array([ True, False]))
+    """
+    labels = np.asarray(plain_labels(y), dtype=object)
+    missing = np.array([_is_missing(label) for label in labels.ravel().tolist()], dtype=bool)
+    if labels.ndim != 1 or not missing.any() or missing.all():
+        return y
+    there = labels[~missing].tolist()
+    beside = [label for label in dict.fromkeys(there) if neg_label is None or not _same(label, neg_label)]
+    if len(beside) > 1:
+        shown = " or ".join(map(_shown, beside[:2]))
+        refuse_missing_labels(y, f"Set neg_label if {shown} marks known negatives, or give unlabeled rows one label.")
+    unlabeled = type(there[0])()
+    if neg_label is not None and _same(unlabeled, neg_label):
+        unlabeled = -1
+    return np.array([unlabeled if lacks else label for label, lacks in zip(labels.tolist(), missing, strict=True)])
+
+
 def without_negatives(y: Any, neg_label: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
     """Return labels with known negatives as unlabeled rows, and the mask (n,) of the known negatives.
 

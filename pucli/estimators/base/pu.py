@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,10 @@ from pucli.estimators.base.labels import (
     refuse_mixed_labels,
 )
 from pucli.estimators.base.parameters import Label, number_given
+from pucli.metrics.scorers import score_of_labels
+
+if TYPE_CHECKING:
+    from pucli.solvers.ensemble.calibration import Calibration
 
 HINT = "Tune the parameters, give the class prior if the method takes one, or check the labels."
 # A model is degenerate if the share of the unlabeled training rows that it predicts positive is below the first number
@@ -175,7 +179,7 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
 
     def _measure(self, X: Floats, labeled: Bools) -> None:
         """Set the shares of training rows that are predicted positive; warn if the model is degenerate."""
-        most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // self._n_used(X)))
+        most = min(MEASURED_ROWS, max(LEAST_MEASURED_ROWS, MEASURED_CELLS // X.shape[1]))
         shares, scores = [], []
         for kind in (~labeled, labeled):
             rows = np.flatnonzero(kind)
@@ -188,17 +192,8 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
             self.unlabeled_scores_, self.labeled_scores_ = scores
         given = number_given(getattr(self, "prior", None))
         problem = degeneracy(*shares, prior_given=given is not None, way_out=self._way_out)
-        if problem and not self._asks_for_rows:
+        if problem:
             warn_user(f"{type(self).__name__} {problem}", DegenerateModelWarning)
-
-    def _n_used(self, X: Floats) -> int:
-        """Return the number of columns of X (n, m) that the scores depend on."""
-        return int(X.shape[1])
-
-    @property
-    def _asks_for_rows(self) -> bool:
-        """Whether the user says how many rows are predicted positive, which then tells nothing of the model."""
-        return False
 
     def _score(self, X: Floats) -> Floats:
         """Return f(x) (n,) of validated rows X (n, m)."""
@@ -261,13 +256,39 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, 2)
             Rows sum to one.
         """
-        scores = self._score(self._validate_predict(X))
+        probability = self._training_curve().of(self._score(self._validate_predict(X)))
+        return np.column_stack([1.0 - probability, probability])
+
+    def _training_curve(self) -> Calibration:
+        """Return the probability by score, from the scores of training rows."""
+        from pucli.solvers.ensemble.calibration import curve_of_scores
+
         prior = number_given(getattr(self, "prior", None))
         prior = getattr(self, "prior_", None) if prior is None else prior
-        from pucli.solvers.ensemble.calibration import probability_of_scores
+        return curve_of_scores(self.labeled_scores_, self.unlabeled_scores_, prior)
 
-        probability = probability_of_scores(scores, self.labeled_scores_, self.unlabeled_scores_, prior)
-        return np.column_stack([1.0 - probability, probability])
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the PU-AUC of the predicted labels: half of the labeled recall plus the unlabeled share not flagged.
+
+        If the labeled rows are a random sample of the positives, it increases with the true balanced accuracy; 1/2 is
+        that of a model that flags every row or none. Accuracy would take hidden positives for negatives, and choose
+        the model that finds nobody.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, m)
+            Rows.
+        y : array-like of shape (n,)
+            Labels as in `fit`, of labeled positives and unlabeled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weight 2 equals duplicating the row.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; NaN with an `UndefinedMetricWarning` without rows of both kinds.
+        """
+        return score_of_labels(self, X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

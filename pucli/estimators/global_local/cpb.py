@@ -74,10 +74,10 @@ class CPBGLPUAL(FeatureModel):
 
     Attributes
     ----------
-    coef_ : ndarray
+    coef_ : ndarray of shape (1, r)
         Coefficients of the features (linear), of the low-rank kernel features (RBF), or of the kernel at `landmarks_`
         (thesis form).
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     prior_ : float
         The prior used.
     lam_, width_ : float
@@ -208,7 +208,7 @@ class CPBGLPUAL(FeatureModel):
             mu, n_iter = self.mu or THESIS_MU, self.max_iter or THESIS_ITERATIONS
             found = solve_cpb_thesis(K, labeled, self.prior_, mu, n_iter)
             self.landmarks_ = X
-            self.coef_, self.intercept_ = found.coef, float(found.intercept)
+            self._coef, self._intercept = found.coef, float(found.intercept)
             self._keep_certificate(without_objective(found))
             return self._finish(X, labeled)
         self.graph_recall_ = graph.recall

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
+from pucli.estimators.base.certificate import COEF, INTERCEPT
 from pucli.estimators.base.data_defaults import (
     Rule,
     balanced_hinge_and_square,
@@ -95,9 +96,9 @@ class ElasticGLPUAL(PUClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
         Coefficients; zeros are exact.
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     objective_ : float
         Value of the objective above.
     dual_gap_ : float
@@ -121,12 +122,12 @@ class ElasticGLPUAL(PUClassifier):
     >>> y = positive.copy()
     >>> y[60:] = 0  # only positives among the first 60 rows are labeled
     >>> model = ElasticGLPUAL(lam1=30.0).fit(np.hstack([X, noise]), y)
-    >>> (model.coef_ != 0).tolist()
+    >>> (model.coef_[0] != 0).tolist()
     [True, True, False, False, False]
     """
 
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
     lam1_: float
     lam2_: float
     c_u_: float
@@ -154,9 +155,10 @@ class ElasticGLPUAL(PUClassifier):
         "threshold": THRESHOLD,
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
     }
 
     def __init__(  # noqa: PLR0913
@@ -225,7 +227,7 @@ class ElasticGLPUAL(PUClassifier):
             result = solve_elastic(problem, self.lam1_, self.tol, self.max_iter or SWEEPS)
         else:
             result = solve_elastic_admm(problem, self.lam1_, self.mu, self.tol, self.max_iter or ADMM_ITERATIONS)
-        self.coef_, self.intercept_ = result.coef[:-1], float(result.coef[-1])
+        self._coef, self._intercept = result.coef[:-1], float(result.coef[-1])
         self._keep_certificate(result)
         near, center = problem.near_origin()
         w = at_offset(result.coef, center)
@@ -234,7 +236,7 @@ class ElasticGLPUAL(PUClassifier):
         return self._finish(X, labeled)
 
     def _score(self, X: Floats) -> Floats:
-        return X @ self.coef_ + self.intercept_
+        return X @ self._coef + self._intercept
 
 
 class EKFGLPUAL(PUClassifier):
@@ -283,9 +285,9 @@ class EKFGLPUAL(PUClassifier):
     ----------
     quadratic_ : ndarray of shape (m, m)
         The matrix A.
-    coef_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
         The vector beta.
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     selected_ : ndarray of bool, shape (m,)
         Features whose group is not zero; zeros are exact.
     objective_ : float
@@ -320,8 +322,8 @@ class EKFGLPUAL(PUClassifier):
     [True, True, False]
     """
 
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
     lam1_: float
     lam2_: float
     c_u_: float
@@ -339,9 +341,10 @@ class EKFGLPUAL(PUClassifier):
         "solver": [one_of("working-set", "admm", "author")],
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
         "quadratic_": Array("m", "m"),
         "selected_": Array("m", dtype="?"),
     }
@@ -421,9 +424,9 @@ class EKFGLPUAL(PUClassifier):
             result = solve_surface_admm(rows, G, self.lam1_, self.mu, self.tol, steps)
         else:
             result = solve_surface(surface_problem(rows, G), self.lam1_, self.tol, self.max_iter or NEWTON_STEPS)
-        self.quadratic_, self.coef_ = surface_matrix(result.coef[:-1], X.shape[1])
-        self.intercept_ = float(result.coef[-1])
-        self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self.coef_ != 0.0)
+        self.quadratic_, self._coef = surface_matrix(result.coef[:-1], X.shape[1])
+        self._intercept = float(result.coef[-1])
+        self.selected_ = np.any(self.quadratic_ != 0.0, axis=1) | (self._coef != 0.0)
         self._keep_certificate(result)
         if self.solver != "author":
             self._add_cost(self._objective_at(X, labeled, edges) - self.objective_, self.tol)
@@ -433,8 +436,8 @@ class EKFGLPUAL(PUClassifier):
         """Return the objective by scores of the rows, which keeps digits that sums of fourth powers lose."""
         f, (i, j, weight) = self._score(X), edges
         losses = self.c_p * np.maximum(1.0 - f[labeled], 0.0).sum() + self.c_u_ * ((1.0 + f[~labeled]) ** 2).sum()
-        groups = np.sqrt((self.quadratic_**2).sum(axis=1) + self.coef_**2).sum()
-        slopes = ((X @ self.quadratic_ + self.coef_) ** 2).sum()
+        groups = np.sqrt((self.quadratic_**2).sum(axis=1) + self._coef**2).sum()
+        slopes = ((X @ self.quadratic_ + self._coef) ** 2).sum()
         graph = (weight * (f[i] - f[j]) ** 2).sum()
         return float(losses + graph + 0.5 * self.lam1_ * groups + 0.5 * self.lam2_ * slopes)
 
@@ -445,5 +448,5 @@ class EKFGLPUAL(PUClassifier):
         )
 
     def _score(self, X: Floats) -> Floats:
-        score: Floats = surface_score(X, self.quadratic_, self.coef_, self.intercept_)
+        score: Floats = surface_score(X, self.quadratic_, self._coef, self._intercept)
         return score

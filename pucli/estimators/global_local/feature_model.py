@@ -9,6 +9,7 @@ from pucli.core.arrays import Floats
 from pucli.core.errors import by_interface
 from pucli.core.memory import check_memory
 from pucli.core.saved_state import STATEMENT, Array, Scalar, State
+from pucli.estimators.base.certificate import COEF, INTERCEPT
 from pucli.estimators.base.data_defaults import Rule, median_distance
 from pucli.estimators.base.parameters import FROM_ONE, THRESHOLD, WIDTH, Constraints, one_of
 from pucli.estimators.base.pu import PUClassifier
@@ -31,8 +32,8 @@ class FeatureModel(PUClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (r,)
-    intercept_ : float
+    coef_ : ndarray of shape (1, r)
+    intercept_ : ndarray of shape (1,)
     width_ : float
         The width used.
     landmarks_ : ndarray of shape (r, m)
@@ -48,8 +49,8 @@ class FeatureModel(PUClassifier):
     width: float | str
     width_: float
     max_rank: int | None
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
 
     _parameter_constraints: ClassVar[Constraints] = {
         "kernel": [one_of("linear", "rbf")],
@@ -60,9 +61,10 @@ class FeatureModel(PUClassifier):
 
     _rules: ClassVar[Mapping[str, Rule]] = {"width": median_distance}
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("r"),
-        "intercept_": Scalar(),
+        "_coef": Array("r"),
+        "_intercept": Scalar(),
         "landmarks_": Array("r", "m"),
         "landmark_factor_": Array("r", "r"),
         "kernel_residual_": STATEMENT,
@@ -90,17 +92,17 @@ class FeatureModel(PUClassifier):
 
     def _keep_coef(self, coef: Floats) -> None:
         """Keep coefficients, the last of which is the intercept."""
-        self.coef_, self.intercept_ = coef[:-1], float(coef[-1])
+        self._coef, self._intercept = coef[:-1], float(coef[-1])
         basis = self.__dict__.pop("_basis", None)
         if basis is not None:
-            self.coef_ = basis @ self.coef_
+            self._coef = basis @ self._coef
 
     def _score(self, X: Floats) -> Floats:
         if getattr(self, "form", "rkhs") == "thesis":
             X = rbf_from_distances(squared_distances_between(X, self.landmarks_), self.width_)
         elif self.kernel == "rbf":
             X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
-        return X @ self.coef_ + self.intercept_
+        return X @ self._coef + self._intercept
 
 
 def check_landmarks(X: Floats, rank: int) -> None:

@@ -34,8 +34,8 @@ def thesis_kernel(X: Floats, width: float, n_neighbors: int) -> Floats:
 def keep_thesis(model: Any, X: Floats, labeled: Bools, found: ThesisSolution) -> None:
     """Keep the solution of the printed updates: coefficients of the kernel at all training rows."""
     model.landmarks_ = np.vstack([X[labeled], X[~labeled]])
-    model.coef_ = np.concatenate([found.coef, np.full(np.count_nonzero(~labeled), found.omega_u)])
-    model.intercept_ = float(found.intercept)
+    model._coef = np.concatenate([found.coef, np.full(np.count_nonzero(~labeled), found.omega_u)])
+    model._intercept = float(found.intercept)
     model._keep_certificate(without_objective(found))
 
 

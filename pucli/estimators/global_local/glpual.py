@@ -87,10 +87,10 @@ class GLPUAL(FeatureModel):
 
     Attributes
     ----------
-    coef_ : ndarray
+    coef_ : ndarray of shape (1, r)
         Coefficients of the features (linear), of the low-rank kernel features (RBF), or of the kernel at `landmarks_`
         (thesis form).
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     objective_ : float
         Value of the objective above; NaN for the thesis form.
     dual_gap_ : float

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from pucli.core.arrays import Bools, Floats
 from pucli.core.saved_state import Array, Scalar, State
-from pucli.estimators.base.certificate import OF_SCORES
+from pucli.estimators.base.certificate import COEF, INTERCEPT, OF_SCORES
 from pucli.estimators.base.data_defaults import Rule, balanced, median_distance, ridge_of_sums
 from pucli.estimators.base.parameters import (
     FROM_ONE,
@@ -84,9 +84,10 @@ class BSVM(PUClassifier):
         Rows with a weight in g.
     dual_coef_ : ndarray of shape (s,)
         Weights of the support vectors.
-    coef_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
         Linear kernel only.
-    intercept_, objective_ : float
+    intercept_ : ndarray of shape (1,)
+    objective_ : float
     dual_gap_ : float
         Proven bound on `objective_` minus the optimum.
     lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labeled_recall_
@@ -119,9 +120,10 @@ class BSVM(PUClassifier):
         "threshold": THRESHOLD,
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
         "support_vectors_": Array("s", "m"),
         "dual_coef_": Array("s"),
     }
@@ -151,8 +153,8 @@ class BSVM(PUClassifier):
     lam_: float
     c_u_: float
     width_: float
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
 
     _rules: ClassVar[Mapping[str, Rule]] = _RULES
 
@@ -203,12 +205,12 @@ class BSVM(PUClassifier):
             pull = self._fit_libsvm(rows, signs, weights)
         self.support_vectors_, self.dual_coef_ = X[pull != 0.0], pull[pull != 0.0]
         if self.kernel == "linear":
-            self.coef_ = rows.T @ pull
-            intercept = abs(self.intercept_)
+            self._coef = rows.T @ pull
+            intercept = abs(self._intercept)
             self._move_intercept(rows, signs, weights, center)
             sizes = np.abs(rows)
             # weights of rows may multiply the rounding of w in a score by 1e12
-            reach = np.abs(self.coef_) if given is None else sizes.T @ np.abs(pull)
+            reach = np.abs(self._coef) if given is None else sizes.T @ np.abs(pull)
             rounding = OF_SCORES * (sizes @ reach + intercept)
             self._add_cost(float(weights @ rounding), self.tol, known=False)
         else:
@@ -219,12 +221,12 @@ class BSVM(PUClassifier):
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, center: Floats) -> None:
         """Set the intercept for rows from which `center` is not subtracted, and add the cost of rounding to the gap."""
-        at_center = self.intercept_
-        self.intercept_ = at_center - float(center @ self.coef_)
-        shift = float(np.longdouble(self.intercept_) - at_center + center.astype(np.longdouble) @ self.coef_)
-        f = X @ self.coef_ + (at_center + shift)
+        at_center = self._intercept
+        self._intercept = at_center - float(center @ self._coef)
+        shift = float(np.longdouble(self._intercept) - at_center + center.astype(np.longdouble) @ self._coef)
+        f = X @ self._coef + (at_center + shift)
         loss = float((weights * np.maximum(1.0 - signs * f, 0.0)).sum())
-        cost = 0.5 * self.lam_ * float(self.coef_ @ self.coef_) + loss - self.objective_
+        cost = 0.5 * self.lam_ * float(self._coef @ self._coef) + loss - self.objective_
         self._add_cost(cost, self.tol)
 
     def _prefer_constant(self, weights: Floats, labeled: Bools) -> None:
@@ -232,11 +234,11 @@ class BSVM(PUClassifier):
         losses = weights[~labeled].sum(), weights[labeled].sum()
         if self.converged_ or self.objective_ <= 2.0 * min(losses):
             return
-        self.intercept_ = 1.0 if losses[0] < losses[1] else -1.0
+        self._intercept = 1.0 if losses[0] < losses[1] else -1.0
         self.support_vectors_, self.dual_coef_ = self.support_vectors_[:0], self.dual_coef_[:0]
         self.objective_ = self.dual_gap_ = 2.0 * float(min(losses))
         if self.kernel == "linear":
-            self.coef_ = np.zeros(self.n_features_in_)
+            self._coef = np.zeros(self.n_features_in_)
         self.converged_ = False
 
     def _fit_w(self, X: Floats, signs: Floats, weights: Floats) -> Floats:
@@ -285,7 +287,7 @@ class BSVM(PUClassifier):
         intercept, gap = intercept_and_gap(losses, 0.0, dual, -g)
         distance = g + intercept - losses.left
         loss = np.maximum(losses.lower * distance, losses.upper * distance).sum()
-        self.intercept_ = intercept
+        self._intercept = intercept
         self.objective_, self.dual_gap_ = self.lam_ * float(loss - 0.5 * (dual @ g)), self.lam_ * gap
         self.converged_ = bool(self.dual_gap_ <= self.tol * self.objective_)
         self.n_iter_ = max(n_iter, 1)
@@ -295,16 +297,16 @@ class BSVM(PUClassifier):
         """Fit by libsvm; return the same as `_fit_w`."""
         kernel = Kernel(self.kernel, self.width_)
         found = solve_by_libsvm(X, signs, weights, self.lam_, kernel, self.tol, self.max_iter)
-        self.intercept_, self.objective_, self.dual_gap_ = found.intercept, found.objective, found.gap
+        self._intercept, self.objective_, self.dual_gap_ = found.intercept, found.objective, found.gap
         self.converged_ = bool(found.gap <= self.tol * found.objective)
         self.n_iter_, self.residual_ = found.n_iter, np.nan
         return found.pull
 
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
-            return X @ self.coef_ + self.intercept_
+            return X @ self._coef + self._intercept
         result: Floats = Kernel("rbf", self.width_).combination(X, self.support_vectors_, self.dual_coef_)
-        result += self.intercept_
+        result += self._intercept
         return result
 
 
@@ -335,9 +337,10 @@ class BLSSVM(FeatureModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (r,)
+    coef_ : ndarray of shape (1, r)
         Coefficients of X (linear) or of the low-rank kernel features.
-    intercept_, objective_ : float
+    intercept_ : ndarray of shape (1,)
+    objective_ : float
     dual_gap_ : float
         Half the squared gradient in the metric of the inverse Hessian: `objective_` minus the optimum.
     lam_, c_u_, width_, n_iter_, converged_, classes_, positive_share_, labeled_recall_

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Scalar, State
+from pucli.estimators.base.certificate import COEF, INTERCEPT
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints, NumberIn, one_of
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.solvers.safe.dress import density_ratio, weighted_logistic
@@ -47,8 +48,8 @@ class DRESS(SemiSupervisedClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (D,)
-    intercept_ : float
+    coef_ : ndarray of shape (1, D)
+    intercept_ : ndarray of shape (1,)
     weights_ : ndarray of shape (N,)
         Weights of the labeled rows, in their order; 1 without unlabeled rows.
     objective_ : float
@@ -75,8 +76,8 @@ class DRESS(SemiSupervisedClassifier):
     True
     """
 
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
 
     _column_matrices = 6
 
@@ -90,9 +91,10 @@ class DRESS(SemiSupervisedClassifier):
         "max_iter": [FROM_ONE],
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
         "weights_": Array("l", low=0.0),
     }
 
@@ -149,7 +151,7 @@ class DRESS(SemiSupervisedClassifier):
             self.weights_ = self._weights(own, X if self.numerator == "all" else X[~labeled])
         y = np.where(codes[labeled] == 1, 1.0, -1.0)
         fit = weighted_logistic(own, y, self.weights_, lam=self.lam, tol=self.tol, max_iter=self.max_iter)
-        self.coef_, self.intercept_ = fit.coef[:-1], float(fit.coef[-1])
+        self._coef, self._intercept = fit.coef[:-1], float(fit.coef[-1])
         self._keep_certificate(fit)
         return self._finish(X, codes)
 
@@ -175,7 +177,7 @@ class DRESS(SemiSupervisedClassifier):
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the log odds of the greater label for each row of X (n, D), shape (n,)."""
-        return self._validate_predict(X) @ self.coef_ + self.intercept_
+        return self._validate_predict(X) @ self._coef + self._intercept
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probabilities of both classes for each row of X (n, D), (n, 2)."""

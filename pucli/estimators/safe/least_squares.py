@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.saved_state import Array, Scalar, State
+from pucli.estimators.base.certificate import COEF, INTERCEPT
 from pucli.estimators.base.parameters import FROM_ONE, NOT_NEGATIVE, POSITIVE, Constraints
 from pucli.estimators.base.semi_supervised import SemiSupervisedClassifier
 from pucli.solvers.kernels.few_rows import coordinates_of_rows, is_wide
@@ -34,17 +35,18 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     fit_intercept: bool
     tol: float
     max_iter: int
-    coef_: Floats
-    intercept_: float
+    _coef: Floats
+    _intercept: float
 
     _parameter_constraints: ClassVar[Constraints] = {
         "lam": [NOT_NEGATIVE],
         "fit_intercept": ["boolean"],
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
         "supervised_coef_": Array("m"),
         "supervised_intercept_": Scalar(),
     }
@@ -52,7 +54,7 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     def _fit_supervised(self, X: Floats, y: Floats) -> Floats:
         """Keep the fit to labeled rows X (N, D) with codes y (N,); return its coefficients, the intercept last."""
         w = least_squares(X, y, lam=self.lam, fit_intercept=self.fit_intercept)
-        self.coef_, self.intercept_ = w[:-1], float(w[-1])
+        self._coef, self._intercept = w[:-1], float(w[-1])
         residual = X @ w[:-1] + w[-1] - y
         objective = float(residual @ residual + self.lam * (w[:-1] @ w[:-1]))
         gap = 0.0
@@ -66,25 +68,25 @@ class _LeastSquaresClassifier(SemiSupervisedClassifier):
     def _keep_coordinates(self, basis: Floats | None) -> None:
         """Turn coefficients for the coordinates of `few_coordinates` into those of the columns."""
         if basis is not None:
-            for name in ("coef_", "supervised_coef_"):
+            for name in ("_coef", "supervised_coef_"):
                 if hasattr(self, name):
                     setattr(self, name, basis @ getattr(self, name))
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return f(x) - 1/2 for each row of X (n, D), shape (n,); above zero for the greater label."""
-        return self._validate_predict(X) @ self.coef_ + self.intercept_ - 0.5
+        return self._validate_predict(X) @ self._coef + self._intercept - 0.5
 
     def squared_error(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return the sum over rows of (code - f(x))^2, the measure in which CPLS is safe; y (n,) has no -1.
 
         With `lam` > 0 the guarantee holds for this sum plus lam ||coef_||^2.
         """
-        f = self._validate_predict(X) @ self.coef_ + self.intercept_
+        f = self._validate_predict(X) @ self._coef + self._intercept
         return float(np.sum((self._codes_of(y, len(f)) - f) ** 2))
 
     def own_loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return `squared_error` plus lam ||coef_||^2: the measure of the guarantee on the training rows."""
-        return self.squared_error(X, y) + self.lam * float(self.coef_ @ self.coef_)
+        return self.squared_error(X, y) + self.lam * float(self._coef @ self._coef)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,9 +111,9 @@ class LeastSquares(_LeastSquaresClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (D,)
+    coef_ : ndarray of shape (1, D)
         Coefficients; of least norm in standardized features if they are not determined (N <= D, lam = 0).
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         The labels; the smaller one is coded 0, the greater one 1.
     objective_ : float
@@ -199,8 +201,8 @@ class CPLS(_LeastSquaresClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (D,)
-    intercept_ : float
+    coef_ : ndarray of shape (1, D)
+    intercept_ : ndarray of shape (1,)
     supervised_coef_, supervised_intercept_ : ndarray of shape (D,), float
         The supervised solution.
     soft_labels_ : ndarray of shape (M,)
@@ -390,7 +392,7 @@ def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floa
         max_iter=model.max_iter,
     )
     w = fit.coef
-    model.coef_, model.intercept_ = w[:-1], float(w[-1])
+    model._coef, model._intercept = w[:-1], float(w[-1])
     model.soft_labels_, model.improvement_ = fit.soft_labels, fit.improvement
     model._keep_certificate(fit)
     # the objective of the rounded coefficients, and what rounding them changes

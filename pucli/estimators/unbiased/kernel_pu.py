@@ -9,6 +9,7 @@ import numpy as np
 
 from pucli.core.arrays import Floats
 from pucli.core.saved_state import Array, Scalar, State
+from pucli.estimators.base.certificate import COEF, INTERCEPT
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR
 from pucli.estimators.base.data_defaults import Rule, half_ridge_of_means, median_distance
 from pucli.estimators.base.parameters import (
@@ -39,13 +40,13 @@ class KernelPU(PUClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
         Linear kernel only.
     support_vectors_ : ndarray of shape (s, m)
         Rows with a weight; not with the linear kernel.
     dual_coef_ : ndarray of shape (s,)
         Weights of the support vectors.
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     prior_, lam_, width_ : float
         The values used.
     """
@@ -63,7 +64,7 @@ class KernelPU(PUClassifier):
     cache_size: float
     tol: float
     max_iter: int
-    intercept_: float
+    _intercept: float
 
     _parameter_constraints: ClassVar[Constraints] = {
         "prior": PRIOR,
@@ -82,9 +83,10 @@ class KernelPU(PUClassifier):
     _prior_in_objective = True
     _rules: ClassVar[Mapping[str, Rule]] = {"lam": half_ridge_of_means, "width": median_distance}
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
-        "coef_": Array("m"),
-        "intercept_": Scalar(),
+        "_coef": Array("m"),
+        "_intercept": Scalar(),
         "support_vectors_": Array("s", "m"),
         "dual_coef_": Array("s"),
     }
@@ -134,21 +136,21 @@ class KernelPU(PUClassifier):
         `center` (m,) was subtracted from the rows, and `coef` (m,) is weights'X, if known. Returns the shift of f by
         rounding of the intercept.
         """
-        self.intercept_ = float(intercept)
+        self._intercept = float(intercept)
         if self.kernel == "linear":
-            self.coef_ = weights @ X if coef is None else coef
+            self._coef = weights @ X if coef is None else coef
             if center is None:
                 return 0.0
-            self.intercept_ -= float(center @ self.coef_)
-            exact = np.longdouble(intercept) - center.astype(np.longdouble) @ self.coef_
-            return float(np.longdouble(self.intercept_) - exact)
+            self._intercept -= float(center @ self._coef)
+            exact = np.longdouble(intercept) - center.astype(np.longdouble) @ self._coef
+            return float(np.longdouble(self._intercept) - exact)
         support = np.flatnonzero(weights)
         self.support_vectors_, self.dual_coef_ = X[support], weights[support]
         return 0.0
 
     def _score(self, X: Floats) -> Floats:
         if self.kernel == "linear":
-            return X @ self.coef_ + self.intercept_
+            return X @ self._coef + self._intercept
         kernel = Kernel(self.kernel, self.width_, self.degree, self.coef0)
         values: Floats = kernel.combination(X, self.support_vectors_, self.dual_coef_)
-        return values + self.intercept_
+        return values + self._intercept

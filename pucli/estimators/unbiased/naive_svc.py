@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_random_state
 from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.saved_state import STATEMENT, Array, Nested, Scalar, State
 from pucli.data.splits.groups import group_numbers
-from pucli.estimators.base.certificate import OF_SCORES
+from pucli.estimators.base.certificate import COEF, INTERCEPT, OF_SCORES
 from pucli.estimators.base.class_prior import PRIOR, PRIOR_ESTIMATOR, resolve_prior
 from pucli.estimators.base.parameters import POSITIVE, THRESHOLD, Constraints, Label, RandomState, one_of
 from pucli.estimators.base.pu import PUClassifier
@@ -112,11 +112,12 @@ class NaiveSVC(PUClassifier):
         "threshold": THRESHOLD,
     }
 
+    coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
         "threshold_": Scalar(),
         "svc_": Nested("SVC"),
-        "coef_": Array("r"),
-        "intercept_": Scalar(),
+        "_coef": Array("r"),
+        "_intercept": Scalar(),
         "landmarks_": Array("r", "m"),
         "landmark_factor_": Array("r", "r"),
         "kernel_residual_": STATEMENT,
@@ -217,7 +218,7 @@ class NaiveSVC(PUClassifier):
         losses = hinge_losses(np.where(labeled, 1.0, -1.0), self.C * 0.5 * n / counts[labeled.astype(int)])
         tol = SPARSE_TOLERANCE if issparse(X) else FEATURE_TOLERANCE
         result = solve_linear(features, losses, 0.0, np.zeros(features.shape[1]), tol=tol, max_iter=NEWTON_STEPS)
-        self.coef_, self.intercept_ = result.coef, float(result.intercept)
+        self._coef, self._intercept = result.coef, float(result.intercept)
         # the solver's objective leaves out the cost of a labeled row at f = 0
         self._keep_certificate(replace(result, objective=result.objective + 0.5 * self.C * n))
 
@@ -269,4 +270,4 @@ class NaiveSVC(PUClassifier):
             return scores - self.threshold_
         if self.kernel == "rbf":
             X = rbf_features(X, self.landmarks_, self.landmark_factor_, self.width_)
-        return X @ self.coef_ + self.intercept_ - self.threshold_
+        return X @ self._coef + self._intercept - self.threshold_

@@ -244,7 +244,7 @@ class UPU(FeatureModel):
     ----------
     network_, negative_risk_ : tuple, float
         Sigmoid loss only, as in `NNPU`.
-    coef_, intercept_ : ndarray of shape (r,), float
+    coef_, intercept_ : ndarray of shape (1, r), of shape (1,)
         Convex losses only.
     prior_ : float
         The prior used.

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from pucli.core.arrays import Bools, Floats
-from pucli.core.saved_state import STATEMENT, Array, State
+from pucli.core.saved_state import STATEMENT, State, Unsaved
 from pucli.estimators.base.class_prior import resolve_prior
 from pucli.estimators.base.parameters import Constraints, Label, RandomState, one_of
 from pucli.estimators.unbiased.kernel_pu import KernelPU
@@ -86,13 +86,13 @@ class USMO(KernelPU):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (m,)
+    coef_ : ndarray of shape (1, m)
         Linear kernel only.
     support_vectors_ : ndarray of shape (s, m)
         Rows with a weight; not with the linear kernel.
     dual_coef_ : ndarray of shape (s,)
         Weights of the support vectors.
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
     prior_, lam_, width_ : float
         The values used.
     objective_ : float
@@ -141,7 +141,7 @@ class USMO(KernelPU):
 
     saved_state: ClassVar[State] = {
         "violation_": STATEMENT,
-        "trace_": Array("lines", 3, finite=False),
+        "trace_": Unsaved(),  # it has the time of each iteration
     }
 
     def __init__(  # noqa: PLR0913
@@ -229,7 +229,7 @@ class USMO(KernelPU):
             self._fit_start(problem, rows, labeled, center)
         elif by_w:
             solution = self._solve_linear(problem)
-            self.coef_, self.intercept_ = solution.coef, solution.intercept
+            self._coef, self._intercept = solution.coef, solution.intercept
             self.violation_ = np.nan
             self.trace_ = solution.trace
             self._keep_certificate(solution)
@@ -242,7 +242,7 @@ class USMO(KernelPU):
             self.trace_ = pairs.trace
             self._keep_certificate(pairs)
             if self.kernel == "linear":
-                moved = np.abs((rows[~labeled] @ self.coef_ + pairs.intercept) - pairs.scores)
+                moved = np.abs((rows[~labeled] @ self._coef + pairs.intercept) - pairs.scores)
                 cost = rounding + float((problem.losses.upper - problem.losses.lower) @ moved)
                 if cost > ROUNDING * abs(self.objective_):
                     rounding = self._certify_coef(rows, labeled, problem, pairs, center)
@@ -324,9 +324,9 @@ class USMO(KernelPU):
     def _fit_start(self, problem: DoubleHingeProblem, X: Floats, labeled: Bools, center: Floats | None) -> None:
         sigma = self._start(problem)
         self._certify_dual(problem, X, labeled, sigma, self.tol, center)
-        self.intercept_ = averaged_intercept(problem, sigma)
+        self._intercept = averaged_intercept(problem, sigma)
         if center is not None:
-            self.intercept_ -= float(center @ self.coef_)
+            self._intercept -= float(center @ self._coef)
 
     def _certify_dual(
         self,
@@ -371,7 +371,7 @@ class USMO(KernelPU):
         self, X: Floats, labeled: Bools, problem: DoubleHingeProblem, pairs: KernelSolution, center: Floats | None
     ) -> float:
         """Set objective and gap of the coefficients from scores of the rows; return the cost of rounding them."""
-        w, losses = self.coef_, problem.losses
+        w, losses = self._coef, problem.losses
         P, U = X[labeled], X[~labeled]
         fixed = problem.c1 * float(np.linalg.norm(P, axis=1).sum())
         gap = gap_at(losses, U, pairs.dual, w, pairs.intercept, fixed)
@@ -379,7 +379,7 @@ class USMO(KernelPU):
         self.objective_ = float(terms[0].sum() + terms[1].sum()) + 0.5 * float(w @ w)
         self.dual_gap_ = gap
         self.converged_ = bool(gap <= self.tol * relative_scale(self.objective_, gap, problem.trivial))
-        moved = 0.0 if center is None else float(np.finfo(float).eps) * abs(self.intercept_)
+        moved = 0.0 if center is None else float(np.finfo(float).eps) * abs(self._intercept)
         sizes = problem.c1 * (np.abs(P) @ np.abs(w) + abs(pairs.intercept)).sum()
         # pair steps on large kernel values lose digits of the sum of the dual variables, on which the bound rests
         missed = abs(float(pairs.dual.sum()) - problem.total) * (abs(pairs.intercept) + 1.0)

@@ -18,6 +18,7 @@ from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.chance import FEWEST as FEWEST_KNOWN
 from pucli.estimators.auto.random_labeling import labeling_of
+from pucli.estimators.auto.ranking import training_probabilities
 from pucli.models.auto.summary import (
     Findings,
     ShownRow,
@@ -25,7 +26,6 @@ from pucli.models.auto.summary import (
     likeliest_first,
     scored_rows,
     summary,
-    training_probabilities,
     unlabeled_of,
 )
 from pucli.models.fitting import Fitted, fit
@@ -251,7 +251,6 @@ def flagging_none(model: AutoPU) -> AutoPU:
 
 def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
     """Return the fitted model with another class prior or threshold."""
-    moved._measure(fitted.rows.X, fitted.rows.labeled)
     steps = fitted.pipeline.steps
     return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.core.arrays import Bools, Floats
+from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
 from pucli.estimators.auto.chance import FEWEST, ChanceTest, chance_test
+from pucli.estimators.auto.ranking import held_out_columns, ranked
 from pucli.models.reasons import ColumnEffect
 from pucli.solvers.ensemble.estimates import (
     FEW_LABELED,
@@ -402,24 +403,6 @@ def behind(leaderboard: Sequence[Mapping[str, Any]], labeled: int, unlabeled: in
     ]
 
 
-def training_probabilities(model: AutoPU, labeled: np.ndarray) -> tuple[Floats, Floats, Floats]:
-    """Return the probability of each training row with the prior, and with each end of its interval, (n,) each.
-
-    In a single training set, labeled positives are missing from the unlabeled rows. With a share c of the positives
-    labeled, an unlabeled row is positive with probability p (1 - c) / (1 - c p) (Elkan and Noto 2008); p is that of a
-    new row like it.
-    """
-    p = model.probability_of(model.held_out_)
-    columns = [p, *model.probability_range(p)]
-    share = model.prior_estimate_.labeled
-    if model.labeling_ == "scar" and share > 0.0:
-        for k, prior in enumerate((model.prior_, *model.prior_interval_)):
-            c, q = min(1.0, share / max(prior, 1e-12)), columns[k]
-            columns[k] = np.where(labeled, q, q * (1.0 - c) / np.maximum(1.0 - c * q, 1e-12))
-    p, low, high = columns
-    return p, np.minimum(low, p), np.maximum(high, p)
-
-
 def unlabeled_of(rows: TrainingRows) -> Bools:
     """Return which training rows (n,) are unlabeled: neither labeled positives nor known negatives."""
     return ~rows.labeled if rows.negative is None else ~rows.labeled & ~rows.negative
@@ -443,16 +426,9 @@ def scored_rows(
 
     model, scores = found.model, found.model.held_out_
     known = labeled.astype(int) if negative is None else labeled.astype(int) - negative
-    order = np.lexsort((np.arange(len(scores)), -scores, known < 0, known != 0))
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
-    probabilities, *ends = training_probabilities(model, labeled)
-    low, high = (0.0, 1.0) if found.leaks or found.repeated else ends
-    columns = {
-        "labeled": known,
-        "prediction": np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0")),
-        "score": scores - model.threshold_,
-        "probability": probabilities,
-        "probability_low": low,
-        "probability_high": high,
-    }
-    return named.reset_index(drop=True).assign(**columns).iloc[order]
+    flags = np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0"))
+    columns = {"labeled": known, "prediction": flags, **held_out_columns(model, labeled)}
+    if found.leaks or found.repeated:
+        columns |= {"probability_low": 0.0, "probability_high": 1.0}
+    return named.reset_index(drop=True).assign(**columns).iloc[ranked(scores, known)]

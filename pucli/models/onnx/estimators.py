@@ -59,17 +59,17 @@ def answer(graph: OnnxGraph, model: Any, method: str, x: str) -> Answer:
 
 
 def _linear(graph: OnnxGraph, model: Any, x: str) -> str:
-    return graph.linear(x, np.asarray(model.coef_, dtype=np.float64)[:, None], model.intercept_)
+    return graph.linear(x, np.asarray(model._coef, dtype=np.float64)[:, None], model._intercept)
 
 
 def _features(graph: OnnxGraph, model: Any, x: str) -> str:
     """Return the score of a model that is linear in x, in kernel features, or in kernel values (form "thesis")."""
     if model.kernel == "linear":
         return _linear(graph, model, x)
-    weights = model.coef_
+    weights = model._coef
     if getattr(model, "form", "rkhs") != "thesis":
         weights = solve_triangular(model.landmark_factor_, weights, lower=True, trans=1)
-    return graph.linear(graph.gaussian(x, model.landmarks_, model.width_), weights[:, None], model.intercept_)
+    return graph.linear(graph.gaussian(x, model.landmarks_, model.width_), weights[:, None], model._intercept)
 
 
 def _kernel(graph: OnnxGraph, kernel: Kernel, centers: Floats, x: str) -> str:
@@ -89,7 +89,7 @@ def _support(graph: OnnxGraph, model: Any, x: str) -> str:
         return _linear(graph, model, x)
     given = {"degree": model.degree, "coef0": model.coef0} if hasattr(model, "degree") else {}
     values = _kernel(graph, Kernel(model.kernel, getattr(model, "width_", 1.0), **given), model.support_vectors_, x)
-    return graph.linear(values, model.dual_coef_[:, None], model.intercept_)
+    return graph.linear(values, model.dual_coef_[:, None], model._intercept)
 
 
 def _network(graph: OnnxGraph, model: Any, x: str) -> str:
@@ -117,7 +117,7 @@ def _naive(graph: OnnxGraph, model: Any, x: str) -> str:
 
 
 def _least_squares(graph: OnnxGraph, model: Any, x: str) -> str:
-    return graph.linear(x, model.coef_[:, None], model.intercept_ - 0.5)
+    return graph.linear(x, model._coef[:, None], model._intercept - 0.5)
 
 
 def _machines(graph: OnnxGraph, model: Any, x: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from pucli.methods import get_method
 from pucli.models.onnx.columns import Input, encoded
 from pucli.models.onnx.estimators import Answer, answer
 from pucli.models.onnx.graph import INT64, IR_VERSION, ML, OPSET, OPSET_ML, OnnxGraph
-from pucli.models.saved import SavedModel
+from pucli.models.saved import SavedModel, saved_form
 
 # Names of the outputs, those of the columns of predictions.
 PREDICTION, SCORE, PROBABILITY = "prediction", "score", "probability"
@@ -43,20 +44,29 @@ class Exported:
     outputs: dict[str, str]  # names of its outputs and their types
 
 
-def exported(saved: SavedModel) -> Exported:
+def exported(model: Any) -> Exported:
     """Return a model as an ONNX file whose outputs equal those of `pucli predict`, but for rounding.
+
+    Parameters
+    ----------
+    model : estimator, Pipeline or SavedModel
+        As of `pucli.save_model`.
+
+    Returns
+    -------
+    Exported
+        The content of the file, its inputs and outputs.
 
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from pucli import BLSSVM
     >>> from pucli.models.onnx.export import exported
-    >>> from pucli.models.saved import SavedModel, make_pipeline
     >>> X, y = make_blobs(60, centers=[[-2, -2], [2, 2]], random_state=0)
-    >>> saved = SavedModel(make_pipeline(BLSSVM(), standardize=True).fit(X, y), "blssvm", ["a", "b"])
-    >>> sorted(exported(saved).outputs)
-    ['prediction', 'score']
+    >>> sorted(exported(BLSSVM().fit(X, y)).outputs)
+    ['prediction', 'probability', 'score']
     """
+    saved = saved_form(model)
     if importlib.util.find_spec("onnx") is None:
         raise UsageError("writing ONNX needs onnx: pip install 'pucli[onnx]'")
     if get_method(saved.method).kind not in ("pu", "semi-supervised"):

@@ -71,7 +71,7 @@ class StrictImprovement(ProtocolSteps):
         """Return the adversarial label, and the gains for either label of u."""
         X, y = run.rows.X_train, run.rows.y_train
         supervised, fitted = model
-        before, after = float(supervised.coef_[0]), float(fitted.coef_[0])
+        before, after = float(supervised._coef[0]), float(fitted._coef[0])
         gains = []
         for label in (0, 1):
             labels = np.append(y[:-1], label)

@@ -171,8 +171,8 @@ def factor_for(ratio: np.ndarray, prior: float) -> float:
     return high
 
 
-def probability_of_scores(scores: Floats, positive: Floats, population: Floats, prior: float | None) -> Floats:
-    """Return the probability of a positive at each score, by the scores of training rows."""
+def curve_of_scores(positive: Floats, population: Floats, prior: float | None) -> Calibration:
+    """Return the probability of a positive by score, from the scores of training rows."""
 
     def curve() -> Calibration:
         share = estimate_prior(positive, population, stream(0, "prior")).value if prior is None else prior
@@ -184,5 +184,4 @@ def probability_of_scores(scores: Floats, positive: Floats, population: Floats, 
         return Calibration(knots, np.clip(found.probabilities[places], least, 1.0))
 
     both = np.concatenate([positive, population])
-    made = KEPT.get(("probability", len(positive), prior), both, 400, curve)
-    return made.of(scores)
+    return KEPT.get(("probability", len(positive), prior), both, 400, curve)

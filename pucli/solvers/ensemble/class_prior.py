@@ -103,6 +103,30 @@ def estimate_priors(
 ) -> PriorReport:
     """Estimate the share of positives among unlabeled rows by several methods, with and without the ensemble.
 
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Rows.
+    labeled : ndarray of bool, shape (n,)
+        Which rows are labeled positives.
+    methods : sequence of str, optional
+        Names of estimators, as of `pucli prior --estimator`.
+    replicates : int, default=50
+        Number of bootstrap samples.
+    confidence : float, default=0.9
+        Of the intervals.
+    random_state : int, RandomState or None, default=0
+        Seed of folds and samples.
+    progress : callable, optional
+        Called as ``progress(done, total)``.
+    groups : ndarray of shape (n,), optional
+        Group of each row: folds and samples do not divide one.
+
+    Returns
+    -------
+    PriorReport
+        The estimates with their intervals.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -41,6 +41,20 @@ def wilson(share: float, answers: float) -> Share:
 def share_of(positive: Bools, drawn: Floats, rows: int) -> Share:
     """Return the share of positives among `rows` rows from those that were reviewed.
 
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (k,)
+        The answers.
+    drawn : ndarray of shape (k,)
+        The probability with which each row was drawn.
+    rows : int
+        Number of rows from which they were drawn.
+
+    Returns
+    -------
+    Share
+        The share and its interval.
+
     Examples
     --------
     >>> import numpy as np

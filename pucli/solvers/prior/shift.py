@@ -42,7 +42,20 @@ class NewPrior:
 
 
 def adapted(probabilities: Floats, prior: float, new: float) -> Floats:
-    """Return the probabilities of rows of a population with another share of positives (eq. 2.4 of Saerens et al.)."""
+    """Return the probabilities of rows of a population with another share of positives (eq. 2.4 of Saerens et al.).
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n,)
+        Probabilities with the class prior `prior`.
+    prior, new : float
+        Shares of positives in the population of training, and in the new one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities with the class prior `new`.
+    """
     if not (0.0 <= prior <= 1.0 and 0.0 <= new <= 1.0):
         raise ValueError(f"prior {prior} and new {new} must be shares, between 0 and 1.")
     prior, p = _inside(prior), np.clip(probabilities, 0.0, 1.0)

@@ -71,6 +71,9 @@ def test_without_folds_nothing_is_measured_and_the_columns_that_separate_come_fi
     X, s, _ = two_clouds(100, labeled=30)
     model = AutoPU(members=MEMBERS[:1]).fit(X[:, ::-1], s)
     own = Member("own", "raw", MEMBERS[0].fit)
-    for one in (pickle.loads(pickle.dumps(model)), AutoPU(members=[own]).fit(X[:, ::-1], s)):
+    of_a_file = pickle.loads(pickle.dumps(model))  # a pickle keeps the folds, a model file does not
+    np.testing.assert_array_equal(of_a_file._folds, model._folds)
+    of_a_file._folds = None
+    for one in (of_a_file, AutoPU(members=[own]).fit(X[:, ::-1], s)):
         found = importances(one, X[:, ::-1], s, np.random.default_rng(0))
         assert np.isnan(found.fall).all() and found.order[0] == 3

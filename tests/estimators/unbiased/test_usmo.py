@@ -41,7 +41,7 @@ def test_model_gives_the_reported_objective(data, kernel):
     f = model.decision_function(X)
     c1, c2 = 0.4 / (0.04 * 40), 1 / (0.04 * 250)
     if kernel == "linear":
-        norm = model.coef_ @ model.coef_
+        norm = model._coef @ model._coef
     else:
         d = ((model.support_vectors_[:, None] - model.support_vectors_[None]) ** 2).sum(-1)
         norm = model.dual_coef_ @ np.exp(-d / 8) @ model.dual_coef_
@@ -57,7 +57,7 @@ def test_linear_kernel_with_many_features_goes_by_kernel_rows(data, monkeypatch)
     monkeypatch.setattr("pucli.solvers.row_losses.linear.LINEAR_FEATURES", 3)
     by_rows = USMO(prior=0.4, kernel="linear").fit(X, y)
     assert by_rows.objective_ == pytest.approx(by_w.objective_, rel=3e-6)
-    assert np.allclose(by_rows.coef_, by_w.coef_, atol=1e-2)
+    assert np.allclose(by_rows._coef, by_w._coef, atol=1e-2)
     assert not np.isnan(by_rows.violation_)
 
 
@@ -67,7 +67,7 @@ def test_linear_kernel_with_few_rows_for_its_features_goes_by_kernel_rows():
     for rows, features in ((70, 40), (70, 10)):
         fit = USMO(prior=0.3, lam=0.1, kernel="linear").fit(X[:rows, :features], np.arange(rows) < 15)
         assert np.isnan(fit.violation_) == (features == 10)
-        assert fit.coef_.shape == (features,)
+        assert fit._coef.shape == (features,)
         exact = USMO(prior=0.3, lam=0.1, kernel="linear", solver="qp").fit(X[:rows, :features], np.arange(rows) < 15)
         assert fit.objective_ == pytest.approx(exact.objective_, rel=2e-6)
 

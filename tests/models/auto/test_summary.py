@@ -10,8 +10,9 @@ import pytest
 
 from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.estimators.auto.random_labeling import RandomLabeling
+from pucli.estimators.auto.ranking import training_probabilities
 from pucli.metrics.ranking import auc, true_auc
-from pucli.models.auto.summary import Findings, scored_rows, summary, training_probabilities
+from pucli.models.auto.summary import Findings, scored_rows, summary
 from pucli.solvers.ensemble.estimates import Estimate, estimates, if_odds, lift_of
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, hidden_share
 from pucli.solvers.ensemble.threshold import Threshold

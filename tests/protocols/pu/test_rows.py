@@ -46,7 +46,7 @@ def test_copies_of_labeled_rows_are_unlabeled_rows_and_count_in_the_prior(tmp_pa
     results = [pu.PROTOCOL.run_cell(cell, context) for cell in cells]
     rows = context.cache[cells[0].group]
     n, labeled = len(rows.y_train), int(rows.y_train.sum())
-    assert [len(model.coef_) > 0 for model in fitted] == [True, True]
+    assert [len(model._coef) > 0 for model in fitted] == [True, True]
     split = repeated_splits("single-training-set", data.y, 0.5, labeled="all", repeats=1, seed=7, name="breast-cancer")
     # all training rows are unlabeled, so that the prior is that of all
     assert results[1].params["prior"] == np.mean(data.y[split[0].train] == 1) > results[0].params["prior"]

@@ -275,7 +275,7 @@ def test_rbf_model_scores_new_rows_as_it_scored_them_in_training():
     graph = mutual_knn(X, 5)
     f = value.decision_function(X)
     similarity = np.sum(edge_weights(graph, 1.0) * (f[graph.i] - f[graph.j]) ** 2)
-    expected = 0.05 * value.coef_ @ value.coef_ + cpb_loss(f, y == 1, 0.3) + similarity
+    expected = 0.05 * value._coef @ value._coef + cpb_loss(f, y == 1, 0.3) + similarity
     assert np.isclose(value.objective_, expected, rtol=1e-6)
 
 

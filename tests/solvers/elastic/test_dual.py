@@ -72,10 +72,10 @@ def test_zeros_are_exact_and_where_the_optimality_conditions_put_them(seed, lam1
     X, y = problem(seed, n=120, m=12, n_p=30)
     model = ElasticGLPUAL(lam1=lam1, lam2=0.1, c_u=0.1, tol=1e-10).fit(X, y)
     _, beta = optimum(X, y, lam1, 0.1, 1.0, 0.1, 1.0)
-    zero = model.coef_ == 0.0
+    zero = model._coef == 0.0
     assert np.all(np.abs(beta[zero]) < 1e-4)
-    assert np.all(np.abs(model.coef_[~zero]) > 1e-12)
-    np.testing.assert_allclose(model.coef_, beta, atol=1e-4)
+    assert np.all(np.abs(model._coef[~zero]) > 1e-12)
+    np.testing.assert_allclose(model._coef, beta, atol=1e-4)
 
 
 def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
@@ -84,8 +84,8 @@ def test_irrelevant_features_are_dropped_and_the_relevant_one_kept():
     X = rng.normal(size=(200, 12))
     X[:100, 0] += 3.0  # positives, half of them unlabeled
     model = ElasticGLPUAL(lam1=30.0).fit(X, y)
-    assert model.coef_[0] > 0.1
-    assert np.count_nonzero(model.coef_[1:]) <= 1
+    assert model._coef[0] > 0.1
+    assert np.count_nonzero(model._coef[1:]) <= 1
 
 
 @given(seed=st.integers(0, 1000), c_p=weights, c_u=weights)

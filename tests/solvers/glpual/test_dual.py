@@ -60,7 +60,7 @@ def test_rkhs_form_solves_the_full_kernel_problem(width, squared):
     best = optimum(K, y, X, squared=squared, kernel=True, **settings_)
     assert abs(model.objective_ - best) <= 1e-5 * best
     f = model.decision_function(X)
-    value = objective_of(f, y, X, model, squared, g_norm=model.coef_ @ model.coef_)
+    value = objective_of(f, y, X, model, squared, g_norm=model._coef @ model._coef)
     assert np.isclose(value, model.objective_, rtol=1e-8)
 
 

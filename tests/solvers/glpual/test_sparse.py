@@ -60,7 +60,7 @@ def test_memory_is_that_of_the_non_zeros():
     model = BLSSVM().fit(X, (np.arange(n) % 4 == 0).astype(int))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert model.coef_.shape == (m,)
+    assert model._coef.shape == (m,)
     assert peak < 8 * n * m / 50  # a dense copy of the rows is 1.6 GB
 
 

@@ -68,7 +68,7 @@ def test_equal_densities_give_the_supervised_fit():
     for numerator in ("all", "unlabeled"):
         copied = DRESS(numerator).fit(np.vstack([own, own]), np.append(codes, np.full(len(own), -1)))
         np.testing.assert_allclose(copied.weights_, 1.0)
-        np.testing.assert_allclose(copied.coef_, supervised.coef_, rtol=1e-6)
+        np.testing.assert_allclose(copied._coef, supervised._coef, rtol=1e-6)
     assert supervised.improvement_ == 0.0 and np.isnan(copied.improvement_)
 
 

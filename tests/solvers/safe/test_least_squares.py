@@ -154,8 +154,8 @@ def test_example_3_7_a_point_inside_the_margin_changes_nothing():
     inside = CPLS(fit_intercept=False).fit(np.vstack([X, [[0.5]]]), ["a", "b", "-1"])
     outside = CPLS(fit_intercept=False).fit(np.vstack([X, [[8.0]]]), ["a", "b", "-1"])
     supervised = LeastSquares(fit_intercept=False).fit(X, y * 3)
-    assert inside.coef_ == pytest.approx(supervised.coef_, abs=1e-6)
-    assert outside.improvement_ > 0 and outside.coef_[0] < supervised.coef_[0]
+    assert inside._coef == pytest.approx(supervised._coef, abs=1e-6)
+    assert outside.improvement_ > 0 and outside._coef[0] < supervised._coef[0]
 
 
 @given(seeds)
@@ -229,7 +229,7 @@ def test_improvement_bound_needs_no_convergence():
     X, y, U = problem(5, n_labeled=40, n_unlabeled=400, n_features=20)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         early = CPLS(tol=1e-12, max_iter=1).fit(np.vstack([X, U]), np.append(y, -np.ones(400)))
-    w = np.append(early.coef_, early.intercept_)
+    w = np.append(early._coef, early._intercept)
     w_sup = np.append(early.supervised_coef_, early.supervised_intercept_)
     assert early.improvement_ >= 0
     assert early.improvement_ == pytest.approx(guaranteed_improvement(X, y, U, w, w_sup), abs=1e-12)
@@ -316,7 +316,7 @@ def test_scikit_learn_conventions(estimator):
 def test_without_unlabeled_rows_it_is_the_supervised_fit(Estimator):
     X, y, _ = problem(2)
     fit, supervised = Estimator(lam=0.1).fit(X, y), LeastSquares(lam=0.1).fit(X, y)
-    np.testing.assert_array_equal(fit.coef_, supervised.coef_)
+    np.testing.assert_array_equal(fit._coef, supervised._coef)
     assert fit.supervised_only_ and "supervised" in fit.guarantee_ and len(fit.soft_labels_) == 0
 
 
@@ -325,7 +325,7 @@ def test_string_labels_and_the_words_of_the_guarantee():
     names = np.concatenate([np.where(y == 1, "yes", "no"), np.full(40, "-1")])
     fit = CPLS().fit(np.vstack([X, 5 * U]), names)
     mixed = CPLS().fit(np.vstack([X, 5 * U]), np.array([*names[:20].tolist(), *[-1] * 40], dtype=object))
-    np.testing.assert_array_equal(fit.coef_, mixed.coef_)
+    np.testing.assert_array_equal(fit._coef, mixed._coef)
     assert fit.classes_.tolist() == ["no", "yes"]
     assert fit.soft_labels_.shape == (40,)
     assert f"at least {fit.improvement_:.6g}" in fit.guarantee_

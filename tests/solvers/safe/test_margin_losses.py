@@ -97,5 +97,5 @@ def test_the_minimax_of_the_quadratic_loss_is_cpls():
     codes = np.append((1.0 + y) / 2.0, np.full(len(U), -1.0)).astype(int)
     fit = CPLS(lam=0.5).fit(np.vstack([X, U]), codes)
     assert value == pytest.approx(-4.0 * fit.improvement_, rel=1e-5) and value < -1e-3
-    np.testing.assert_allclose(w, 2.0 * np.append(fit.coef_, fit.intercept_ - 0.5), atol=1e-5)
+    np.testing.assert_allclose(w, 2.0 * np.append(fit._coef, fit._intercept - 0.5), atol=1e-5)
     np.testing.assert_allclose(w_sup[:2], 2.0 * fit.supervised_coef_, atol=1e-5)

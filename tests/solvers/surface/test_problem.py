@@ -200,7 +200,7 @@ def test_features_of_zero_groups_do_not_enter_the_score():
     X, y = rows_inside(1, n=300, m=8, n_p=75)
     model = EKFGLPUAL(lam1=0.6 * largest_lam1(X, y), sigma=8.0).fit(X, y)
     assert model.selected_[:2].all() and not model.selected_[2:].any()
-    assert not model.quadratic_[~model.selected_].any() and not model.coef_[~model.selected_].any()
+    assert not model.quadratic_[~model.selected_].any() and not model._coef[~model.selected_].any()
     other = X.copy()
     other[:, ~model.selected_] = 99.0
     np.testing.assert_array_equal(model.decision_function(other), model.decision_function(X))

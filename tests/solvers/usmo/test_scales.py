@@ -37,13 +37,13 @@ def kernel_matrix(model, X, Y):
 def true_objective(model, X, y):
     """The documented objective of the model, in extended precision from its coefficients alone."""
     if model.kernel == "linear":
-        w = model.coef_.astype(np.longdouble)
+        w = model._coef.astype(np.longdouble)
         f, norm = X.astype(np.longdouble) @ w, w @ w
     else:
         weights = model.dual_coef_.astype(np.longdouble)
         f = kernel_matrix(model, X, model.support_vectors_) @ weights
         norm = weights @ kernel_matrix(model, model.support_vectors_, model.support_vectors_) @ weights
-    f = f + np.longdouble(model.intercept_)
+    f = f + np.longdouble(model._intercept)
     f_u, lam = f[y == 0], np.longdouble(model.lam_)
     hinge = np.maximum.reduce([0 * f_u, 0.5 + f_u / 2, f_u])
     return float(hinge.mean() / (2 * lam) - np.longdouble(model.prior) * f[y == 1].mean() / (2 * lam) + norm / 2)
@@ -110,7 +110,7 @@ def test_ramp_with_the_linear_kernel_does_not_depend_on_the_origin(rows, offset,
     model = fit(RampPU(lam=0.01, prior=PRIOR, kernel="linear"), X + offset, y)
     assert model.converged_
     assert model.objective_ == pytest.approx(near.objective_, rel=1e-4)
-    np.testing.assert_allclose(model.coef_, near.coef_, atol=1e-3 * np.abs(near.coef_).max())
+    np.testing.assert_allclose(model._coef, near._coef, atol=1e-3 * np.abs(near._coef).max())
     np.testing.assert_array_equal(model.predict(X + offset), near.predict(X))
 
 

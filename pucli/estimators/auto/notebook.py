@@ -1,0 +1,47 @@
+"""What a notebook shows of `AutoPU`: progress of the fit, and four cards above the parameters of a fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+CARD = "border:1px solid #8888;border-radius:6px;padding:.5em .8em;min-width:9em"
+
+
+def cards(model: Any) -> str:
+    """Return rows flagged, recall, lift and the share of positives as HTML; "" for a model that is not fitted."""
+    found = getattr(model, "estimates_", None)
+    if found is None or model._known is None:
+        return ""
+    unlabeled = int((model._known == 0).sum())
+    shown = {
+        "flagged": f"{round(model.positive_share_ * unlabeled):,} of {unlabeled:,} unlabeled rows",
+        "recall": _told(found["recall"], "{:.0%}"),
+        "lift": _told(model.lift_, "{:.3g}"),
+        "positives in the population": _told(found["prior"], "{:.0%}"),
+    }
+    boxes = [f'<div style="{CARD}">{escape(name)}<br><b>{escape(text)}</b></div>' for name, text in shown.items()]
+    note = "90% intervals, if the labeled rows are a random sample of the positives. ranking_ has the rows."
+    return f'<div style="display:flex;gap:.6em;flex-wrap:wrap">{"".join(boxes)}</div><p><small>{note}</small></p>'
+
+
+def _told(estimate: Any, form: str) -> str:
+    if estimate is None or not estimate.known:
+        return "cannot be told"
+    value, low, high = (form.format(one) for one in (estimate.value, estimate.low, estimate.high))
+    return f"{value} ({low} to {high})"
+
+
+@contextmanager
+def progress(verbose: int, callback: Callable[[str, int, int], object] | None) -> Iterator[Any]:
+    """Yield the callback, or one that shows a bar in a terminal or notebook if `verbose` is above zero."""
+    if callback is not None or not verbose:
+        yield callback
+        return
+    from rich.progress import Progress
+
+    with Progress() as shown:
+        task = shown.add_task("AutoPU", total=None)
+        yield lambda name, done, total: shown.update(task, description=f"AutoPU: {name}", completed=done, total=total)
