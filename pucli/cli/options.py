@@ -97,6 +97,10 @@ Missing = Annotated[
     list[str] | None,
     typer.Option("--missing", metavar="WORD,WORD...", help="More words for an empty cell, e.g. '-,n.v.'."),
 ]
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="Format of a file of another name, e.g. tsv. Default: by its name."),
+]
 LabelColumn = Annotated[
     str | None, typer.Option("--label", metavar="COLUMN", help="Label column of --data.", callback=normal_name)
 ]

@@ -105,6 +105,7 @@ class ReadingOptions:
     sheet: opt.Sheet = ""
     decimal: opt.Decimal = ""
     missing: opt.Missing = None
+    format: opt.Format = ""
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
@@ -112,8 +113,9 @@ class ReadingOptions:
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(
-            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(word for word in words if word)
-        )
+            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(filter(None, words)),
+            format=self.format,
+        )  # fmt: skip
         check_applies(found, files)
         return found
 
