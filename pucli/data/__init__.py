@@ -22,6 +22,7 @@ _HOME = {
     "to_fetch": "catalogue.download",
     "TableEncoder": "columns.encoder",
     "column_kinds": "columns.kinds",
+    "label_positives": "rows.positives",
     "read_table": "rows.tables",
     "table_notes": "rows.tables",
     "Split": "splits.scenarios",

@@ -573,10 +573,11 @@ def open_files(
         tables.append(table)
     if len(tables) == 1:
         return tables[0]
-    return _joined(files, tables)
+    return joined(files, tables)
 
 
-def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
+def joined(files: Sequence[Path], tables: list[Table]) -> Table:
+    """Return tables of the same columns as one."""
     import pandas as pd
 
     first, *others = tables
@@ -591,7 +592,10 @@ def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
             continue
         if lacking or extra:
             what = f"no column {lacking[0]!r}" if lacking else f"a column {extra[0]!r}, which {files[0]} lacks"
-            raise UsageError(f"{file} has {what}; files that are read as one table must have the same columns")
+            raise UsageError(
+                f"{file} has {what}; files that are read as one table must have the same columns (one of the labeled "
+                "rows alone is for --positives-from)"
+            )
         frames.append(table.frame[names])
     starts = [0, *accumulate(map(len, frames))]
 

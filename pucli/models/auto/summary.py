@@ -14,6 +14,7 @@ from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
 from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import TableEncoder
+from pucli.data.rows.user_file import FLAGGED
 from pucli.models.fitting import without_looked_at
 from pucli.models.reasons import explainable, reasons
 from pucli.solvers.ensemble.estimates import (
@@ -430,6 +431,7 @@ def scored_rows(
     columns = {
         "labeled": known,
         "prediction": np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0")),
+        **({FLAGGED: scores > model.threshold_} if words.get("0") == "" else {}),
         "score": scores - model.threshold_,
         "probability": probabilities,
         "probability_low": low,

@@ -1,7 +1,7 @@
 """ARFF, Weka's text format: attribute declarations, then comma-separated rows with quotes and `?` for missing values.
 
-SciPy's reader fails on string attributes and does not report the line of a faulty row. Rows may be sparse, and the lines
-by which KEEL names inputs and outputs are skipped.
+SciPy's reader fails on string attributes and does not report the line of a faulty row. Rows may be sparse, and the
+lines by which KEEL names inputs and outputs are skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AS_LIBSVM = "save it as LIBSVM, which `pucli train --method blssvm` reads"
 _OF_KEEL = ("@input", "@output")
 
 
-def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901
+def read_arff(path: Path) -> tuple[pd.DataFrame, list[int]]:  # noqa: C901, PLR0915
     """Return the table and, for each of its rows, the line of the file (from 1).
 
     Numeric attributes become float64 if every cell is a number; other attributes stay text; `?` is missing. A cell that

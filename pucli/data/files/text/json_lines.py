@@ -27,8 +27,8 @@ OBJECT = ' such as {"age": 31}; write one object a line'
 def read_objects(path: Path, text: IO[bytes]) -> tuple[pd.DataFrame, list[int]]:
     """Read objects as rows, with the line of each, or its number in an array.
 
-    A key that an object lacks is an empty cell. Integers are exact, texts stay texts. The parts of an object are columns of their own (`flat`). `path` is the name for messages,
-    and `text` is UTF-8.
+    A key that an object lacks is an empty cell. Integers are exact, texts stay texts. The parts of an object are
+    columns of their own (`flat`). `path` is the name for messages, and `text` is UTF-8.
     """
     tables: dict[str, int] = {}
     objects = [(line, flat(path, line, one, tables)) for line, one in _objects(path, text)]
