@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -11,6 +12,7 @@ from typing import Any, get_args
 from typer.core import TyperCommand
 
 from pucli.cli.terminal import wrapped
+from pucli.core.errors import UsageError
 
 # Options that a new user needs, by panel; others are under "Reading" and "More".
 PANELS = {
@@ -101,13 +103,21 @@ class HelpfulCommand(TyperCommand):
     more_help: Callable[[], str] | None = None  # the end of the page, where it is slow to make
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options; every error knows its command."""
+        """Read the options, those of one value once; every error knows its command."""
         try:
+            self._check_once(ctx, args)
             return super().parse_args(ctx, args)
         except Exception as error:
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]
             raise
+
+    def _check_once(self, ctx: Any, args: list[str]) -> None:
+        """Raise UsageError if an option of one value is given twice, of which the last would silently win."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for one, times in Counter(given).items():
+            if times > 1 and one.param_type_name == "option" and not one.multiple and not one.is_flag:
+                raise UsageError(f"{one.opts[0]} is given {times} times, but takes one value; keep one.")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the parts of the usage line."""

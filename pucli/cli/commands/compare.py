@@ -89,11 +89,17 @@ def command(  # noqa: PLR0913
     from pucli.core.processes import number_of_jobs
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
+    from pucli.methods import get_method
+    from pucli.metrics import get_metric
     from pucli.models.compare import compare, declared_task, judge, own_task
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     if is_table(methods[0]):
         data, methods = [Path(methods[0]), *(data or ())], methods[1:]
+    for name in methods:
+        get_method(name)
+    if metric:
+        get_metric(metric)
     output_files({"--out": page, "--tex": tex}, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())

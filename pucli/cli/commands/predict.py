@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913
     reading: ReadingOptions,
     threshold: MovedThreshold,
     destination: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.")
+        Path | None, typer.Option("--out", "-o", help="Write to this .csv, .xlsx or .parquet file instead of stdout.")
     ] = None,
     ids: Annotated[
         list[str] | None,
@@ -219,7 +219,7 @@ def _labels(
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
-        form = "" if destination.suffix.lower() in {".csv", ".parquet"} else " as CSV"
+        form = "" if destination.suffix.lower() in {".csv", ".xlsx", ".parquet"} else " as CSV"
         out.text(f"{many(written, 'row')} written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:

@@ -20,7 +20,7 @@ from pucli.data.columns.cells import ColumnCells, as_frame, some_of
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.files.disguises import recognized
 from pucli.data.files.packed import is_packed, member_name
-from pucli.data.files.spool import is_stream
+from pucli.data.files.spool import is_stream, shown
 from pucli.data.files.table import Table
 from pucli.data.files.tables import joined, open_files, open_table, readers
 from pucli.data.ids import exact
@@ -73,6 +73,8 @@ class Listed(NamedTuple):
         Rows of the second table that are added to the first, labeled.
     key : list of str
         The identifier by which the tables are joined, [] if none.
+    identifiers : list of str
+        Columns that identify rows of the first table, though not all of both.
     about : dict
         Numbers of rows, as JSON values.
     warnings : list of str
@@ -81,6 +83,7 @@ class Listed(NamedTuple):
     labeled: Bools
     added: Ints
     key: list[str]
+    identifiers: list[str]
     about: dict[str, Any]
     warnings: list[str]
 
@@ -88,7 +91,9 @@ class Listed(NamedTuple):
     def said(self) -> str:
         """Return what marks the labeled rows, such as "id in frauds.csv"."""
         name = self.about["file"]
-        return f"{' and '.join(self.key)} in {name}" if not len(self.added) and self.key else f"rows of {name}, added"
+        if len(self.added):
+            return f"rows of {name}, added"
+        return f"{' and '.join(self.key)} in {name}" if self.key else f"rows of {name}"
 
 
 def label_positives(table: Any, positives: Any, *, id: str | None = None) -> tuple[pd.DataFrame, Bools]:
@@ -154,7 +159,7 @@ def with_positives(
     """Return a table with the rows that a second file adds, and which rows the file labels."""
     if not is_stream(positives) and any(_same(file, positives) for file in files):
         raise UsageError(f"{OPTION} {positives} is the table itself; give the file of the labeled rows alone")
-    names = Names(title, str(positives))
+    names = Names(title, shown(positives))
     how = replace(how, skip_rows=0, sheet="", format=_format_of(positives), formed=())
     known = list(table.frame.columns)
     second = open_table(positives, None, known=known, how=how)
@@ -318,7 +323,7 @@ def match(
         warned.append(f"{doubt}; labels may be of other rows")
     labeled = np.isin(here.astype(str), wanted[known])
     about |= {"found": int(known.sum()), "not_found": int((~known).sum())}
-    return Listed(labeled, np.zeros(0, dtype=np.int64), list(key), about, warned)
+    return Listed(labeled, np.zeros(0, dtype=np.int64), list(key), list(key), about, warned)
 
 
 def _codes(table: pd.DataFrame, listed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
@@ -390,12 +395,14 @@ def _added(
     here = (times[second] > 0) if differ else before < times[second]
     added = np.flatnonzero(~here & ~repeated)
     about |= {"added": len(added), "equal": int(labeled.sum()), "repeated": int((repeated & ~here).sum())}
+    if count := int((repeated & ~here).sum()):
+        warned.append(f"{count:,} rows of {names.positives} are equal to another one of them and are left out")
     if labeled.any():
         warned.append(
             f"{int(labeled.sum()):,} rows of {names.table} are equal to rows of {names.positives}; these are labeled "
             "and not added"
         )
-    return Listed(labeled, added, list(key), about, warned)
+    return Listed(labeled, added, list(key), [*key, *identifiers], about, warned)
 
 
 def _before(group: Ints) -> Ints:

@@ -159,12 +159,12 @@ def fit_file(
         ids = list(choice.ids) or (None if choice.find_ids else [])
         table, listed = with_positives(files, str(path), table, positives, how, Joining(ids, left_out, choice.kinds))
     frame = table.frame[choice.features(path, table, label)]
-    joined_by = dict.fromkeys(listed.key if listed is not None else (), "identifier")
+    joined_by = dict.fromkeys(listed.identifiers if listed is not None else (), "identifier")
     kinds = {name: kind for name, kind in {**joined_by, **choice.kinds}.items() if name in frame.columns}
     try:
         cells = TableColumns(frame)
         encoder = TableEncoder(kinds, decimal=how.decimal).learn(cells)
-        tally = DriftCounter(table.place)
+        tally = DriftCounter(table.place, training=True)
         X = encoder.transform(cells, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
