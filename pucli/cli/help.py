@@ -116,7 +116,12 @@ class HelpfulCommand(TyperCommand):
         """Raise UsageError if an option of one value is given twice, of which the last would silently win."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for one, times in Counter(given).items():
-            if times > 1 and one.param_type_name == "option" and not one.multiple and not one.is_flag:
+            if (
+                times > 1
+                and one.param_type_name == "option"
+                and not one.multiple
+                and not getattr(one, "is_flag", False)
+            ):
                 raise UsageError(f"{one.opts[0]} is given {times} times, but takes one value; keep one.")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -246,7 +246,9 @@ def _of_list(
     header, given = str(listed.columns[0]), columns.ids
     if given is not None and len(given) != 1:
         raise UsageError(f"{names.positives} is a list of identifiers; name their column in {names.table} with --id")
-    found = list(given or ([header] if header in table else _identifiers(table, list(map(str, table)), columns.kinds)))
+    names_of = list(map(str, table))
+    found = list(given or ([header] if header in table else _identifiers(table, names_of, columns.kinds)))
+    found = found or [name for name in names_of if _differs(table[name])]
     if not found:
         raise UsageError(
             f"{names.positives} is a list of identifiers, but {names.table} has no column that differs in nearly every "
@@ -265,6 +267,14 @@ def _identifiers(table: pd.DataFrame, names: Sequence[str], kinds: Mapping[str, 
     """Return which of some columns identify rows."""
     known = {name: kind for name, kind in kinds.items() if name in names}
     return [one.name for one in column_kinds(table[list(names)], known) if one.kind == "identifier"] if names else []
+
+
+def _differs(column: pd.Series) -> bool:
+    """Return whether nearly all cells differ and none has a fraction."""
+    if column.nunique() < MOSTLY_DIFFERENT * len(column):
+        return False
+    numbers = ColumnCells(column).numbers[0]
+    return not (numbers != np.floor(numbers))[~np.isnan(numbers)].any()
 
 
 def _counts(column: pd.Series) -> bool:
