@@ -241,7 +241,10 @@ def _predicted(counts: Counter[str], positive: str | None) -> str:
     """Return how many rows have each prediction, or the positive one if it is given."""
     if positive is not None and counts:
         return f"{counts[positive]:,} of {many(counts.total(), 'row')} predicted {positive}"
-    return ", ".join(f"{many(counts[label], 'row')} predicted {label}" for label in sorted(counts)) or "no rows"
+    return (
+        ", ".join(f"{many(counts[label], 'row')} predicted {label or 'otherwise'}" for label in sorted(counts))
+        or "no rows"
+    )
 
 
 def _warn_of_unknown_goal(out: Output, threshold: MovedThreshold, model: Any) -> None:

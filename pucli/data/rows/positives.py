@@ -169,7 +169,8 @@ def with_positives(
         with warnings.catch_warnings(action="ignore"):  # given when the files were read first
             whole = open_table(positives, None, known=known, how=how, keep=own).frame
         key, listed = joined_by(table.frame, whole, names, columns._replace(ids=key))
-        if not set(key) <= set(columns.ids or ()):
+        known_texts = table.clean and all(table.frame[name].dtype == "str" for name in key)
+        if not known_texts and not set(key) <= set(columns.ids or ()):
             with warnings.catch_warnings(action="ignore"):
                 cells = open_files(files, None, how=table.reading, known=known, keep=key).frame
             frame = table.frame.copy(deep=False)
@@ -352,11 +353,11 @@ def _disagreement(
     """Return why rows of one identifier are not of one case: their other cells agree no more than any two rows do."""
     others = [str(name) for name in table if name in listed and name not in key]
     place = {text: row for row, text in enumerate(here)}
-    pairs = [(place[text], len(table) + row) for row, text in enumerate(there) if text and text in place]
+    pairs = [(place[text], row) for row, text in enumerate(there) if text and text in place]
     if not others or len(pairs) < LEAST_PAIRS:
         return ""
-    codes = _codes(table, listed, others)
-    first, second = (codes[list(rows)] for rows in zip(*pairs, strict=True))
+    one, other = (list(rows) for rows in zip(*pairs, strict=True))
+    first, second = np.split(_codes(table.iloc[one], listed.iloc[other], others), 2)
     same, chance = float((first == second).mean()), float((first == np.roll(second, 1, axis=0)).mean())
     if same > chance + AGREE * (1.0 - chance) or same == 1.0:
         return ""

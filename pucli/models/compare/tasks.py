@@ -240,5 +240,7 @@ def own_task(
             f"every row is {rows.words['1']!r} or {other!r}, and {other!r} counts as unlabeled; if the classes are "
             "known, add --labels true, which compares by them"
         )
+    if (positives_from is not None or positive) and rows.positive != f"{label} = {''.join(positive or ())}":
+        whole.append(f"labeled positives: {rows.n_labeled:,} rows ({rows.positive})")
     notes = (*rows.notes, *whole, *rows.warnings, *copies)
     return Task(path.name, rows.X, rows.labeled, known, notes, scenario, groups, rows.times)
