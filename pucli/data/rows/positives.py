@@ -41,7 +41,7 @@ MOSTLY_DIFFERENT = 0.95
 SHOWN = 3  # identifiers that are named
 
 
-class Names(NamedTuple):
+class TableNames(NamedTuple):
     """The names of the two tables in messages."""
 
     table: str
@@ -135,7 +135,7 @@ def label_positives(table: Any, positives: Any, *, id: str | None = None) -> tup
     """
     import pandas as pd
 
-    frame, names = as_frame(table), Names("the table", "the list of positives")
+    frame, names = as_frame(table), TableNames("the table", "the list of positives")
     alone = not is_table(positives) and not hasattr(positives, "columns")
     listed = pd.DataFrame({"": list(positives)}) if alone else as_frame(positives)
     columns = Joining(None if id is None else [name for name in [id] if name], (), {})
@@ -159,7 +159,7 @@ def with_positives(
     """Return a table with the rows that a second file adds, and which rows the file labels."""
     if not is_stream(positives) and any(_same(file, positives) for file in files):
         raise UsageError(f"{OPTION} {positives} is the table itself; give the file of the labeled rows alone")
-    names = Names(title, shown(positives))
+    names = TableNames(title, shown(positives))
     how = replace(how, skip_rows=0, sheet="", format=_format_of(positives), formed=())
     known = list(table.frame.columns)
     second = open_table(positives, None, known=known, how=how)
@@ -208,7 +208,7 @@ def _format_of(path: Path) -> str:
 
 
 def joined_by(
-    table: pd.DataFrame, listed: pd.DataFrame, names: Names, columns: Joining
+    table: pd.DataFrame, listed: pd.DataFrame, names: TableNames, columns: Joining
 ) -> tuple[list[str], pd.DataFrame]:
     """Return the identifier that two tables share, [] if none, and the second one with a column of that name.
 
@@ -238,7 +238,7 @@ def joined_by(
 def _of_list(
     table: pd.DataFrame,
     listed: pd.DataFrame,
-    names: Names,
+    names: TableNames,
     columns: Joining,
 ) -> tuple[list[str], pd.DataFrame]:
     """Return the column of a table that holds the identifiers of a list, and the list with a column of that name."""
@@ -298,7 +298,7 @@ def _texts(frame: pd.DataFrame, key: Sequence[str]) -> np.ndarray:
 def match(
     table: pd.DataFrame,
     listed: pd.DataFrame,
-    names: Names,
+    names: TableNames,
     key: Sequence[str],
     columns: Joining,
 ) -> Listed:
@@ -348,7 +348,12 @@ def _codes(table: pd.DataFrame, listed: pd.DataFrame, columns: Sequence[str]) ->
 
 
 def _disagreement(
-    table: pd.DataFrame, listed: pd.DataFrame, names: Names, key: Sequence[str], here: np.ndarray, there: np.ndarray
+    table: pd.DataFrame,
+    listed: pd.DataFrame,
+    names: TableNames,
+    key: Sequence[str],
+    here: np.ndarray,
+    there: np.ndarray,
 ) -> str:
     """Return why rows of one identifier are not of one case: their other cells agree no more than any two rows do."""
     others = [str(name) for name in table if name in listed and name not in key]
@@ -370,7 +375,7 @@ def _disagreement(
 def _added(
     table: pd.DataFrame,
     listed: pd.DataFrame,
-    names: Names,
+    names: TableNames,
     key: Sequence[str],
     columns: Joining,
     about: dict[str, Any],

@@ -25,12 +25,13 @@ from pucli.data.files.text.layout import UNNAMED
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
 from pucli.data.rows.label_column import LabelColumn
-from pucli.data.rows.positives import OPTION, Joining, Listed, with_positives
 from pucli.data.rows.tables import MissingColumn, check_model_columns, check_rows, existing_column
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
+
+    from pucli.data.rows.positives import Listed
 
 
 # A column may identify groups if it has so many different values, and so many rows for each on average.
@@ -139,7 +140,7 @@ def fit_file(
     wide = open_wide(files[0], how=how) if len(files) == 1 else None
     if wide is not None:
         if positives is not None:
-            raise UsageError(f"{path} is sparse, and {OPTION} needs a table; write the labels into the file")
+            raise UsageError(f"{path} is sparse, and --positives-from needs a table; write the labels into the file")
         if choice != ColumnChoice():
             raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
         return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label, how)
@@ -154,6 +155,8 @@ def fit_file(
     labels = None if label is None else _own_labels(path, files, table, label, choice)
     listed = None
     if positives is not None:
+        from pucli.data.rows.positives import Joining, with_positives
+
         kept = set(choice.features(path, table, None)) | {*choice.groups, choice.time}
         left_out = set(table.frame.columns) - kept
         ids = list(choice.ids) or (None if choice.find_ids else [])
@@ -192,8 +195,8 @@ def _own_labels(path: Path, files: Sequence[Path], table: Table, label: str, cho
         if len(files) == 1:
             raise
         raise UsageError(
-            f"{error}. If one of the files holds the labeled rows, give it as {OPTION} FILE in place of --data, "
-            "without --label"
+            f"{error}. If one of the files holds the labeled rows, give it as --positives-from FILE in place of "
+            "--data, without --label"
         ) from error
 
 

@@ -154,10 +154,10 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     signs = LabelColumn.of("file", pd.Series(["1", "0", "-1"] * 4), lambda row: "")
     assert signs.doubts(["1"], ["-1"], negative=True) == []  # the third class can only be of unlabeled rows
     four = LabelColumn.of("file", pd.Series(["yes", "no", "maybe", None] * 4), lambda row: "")
-    (other,) = four.doubts("yes", ["no"], negative=True)
+    (other,) = four.doubts(["yes"], ["no"], negative=True)
     assert other.endswith("4 rows with another class ('maybe') count as unlabeled too")
     plain = LabelColumn.of("file", pd.Series(["yes", "no"] * 4), lambda row: "")
-    assert plain.doubts("yes") == []
+    assert plain.doubts(["yes"]) == []
 
 
 def test_new_rows_outside_the_range_of_the_training_rows_are_warned_of():
