@@ -16,7 +16,10 @@ from pucli.core.errors import UsageError
 
 # Options that a new user needs, by panel; others are under "Reading" and "More".
 PANELS = {
-    "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
+    "Data": (
+        "--data", "--answers", "--dataset", "--label", "--positive", "--positives-from", "--id", "--drop",
+        "--columns",
+    ),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
         "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results", "--format",
@@ -26,7 +29,7 @@ PANELS = {
 # Options for reading a table, which most tables do not need.
 READING = (
     "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows",
-    "--sheet", "--decimal", "--missing",
+    "--sheet", "--decimal", "--missing", "--format",
 )  # fmt: skip
 MORE = "More"
 # Characters of an example that fit on a page of 80.
@@ -55,11 +58,11 @@ def panels(command: str, options: Sequence[Any]) -> dict[str, list[Any]]:
     count = 0
     for panel, words in PANELS.items():
         for word in words:
-            if word in named and count < MOST:
+            if word in named and count < MOST and not (word in READING and "--sep" in named):
                 place = "Model" if word == "--model" and command in READERS else panel
                 found[place].append(named[word])
                 count += 1
-    reading = [named[word] for word in READING if word in named]
+    reading = [named[word] for word in READING if word in named and "--sep" in named]
     shown = [*reading, *(option for part in found.values() for option in part)]
     found[MORE] = [option for option in options if not any(option is one for one in shown)]
     found["Reading"] = reading

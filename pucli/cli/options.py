@@ -109,7 +109,7 @@ PositiveValue = Annotated[
     typer.Option(
         "--positive",
         metavar="VALUE",
-        help="Label of positives, or a rule: '>0', '>=5', '<3', filled (any cell); repeatable. All other rows are "
+        help="Label of positives, or a rule: '>0', '>=5', filled (any cell); repeatable. All other rows are "
         "unlabeled. Default, if every row has one of two labels: the larger number, or the word for yes.",
     ),
 ]
