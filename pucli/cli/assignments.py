@@ -47,6 +47,11 @@ def column_kinds(items: Sequence[str] | None) -> dict[str, str]:
         if not sign or not name:
             raise UsageError(f"--as {item}: write it as COLUMN=KIND, e.g. --as zip=category.")
         found[normal(name)] = kind.strip()
+    if found:
+        from pucli.data.columns.kinds import check_kind
+
+        for name, kind in found.items():
+            check_kind(name, kind)
     return found
 
 

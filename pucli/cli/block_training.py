@@ -93,6 +93,8 @@ class Backend:
         """Return the blocks and the columns of --data, after checking the options that blocks do not support."""
         from pucli.distributed.blocks import ColumnNames, find_blocks, numeric_columns
 
+        if where.positives_from is not None:
+            raise UsageError("--backend dask needs --label, a column of the files; leave out --positives-from.")
         if where.file is None or where.label is None:
             raise UsageError("--backend dask needs --data 'folder/*.parquet' and --label COLUMN.")
         if len(where.files) > 1:
@@ -104,6 +106,8 @@ class Backend:
                 "--as, --id, --groups, --negative and --rows cannot be used with --backend dask, which reads "
                 "numeric files."
             )
+        if len(where.positive or ()) > 1:
+            raise UsageError("--backend dask takes one --positive, a value of the label column.")
         found = find_blocks(str(where.file))
         names = numeric_columns(found[0], where.label, where.drop or (), where.only or ())
         for block in first_blocks(found)[1:]:
@@ -121,7 +125,7 @@ class Backend:
                 raise UsageError(f"--predictions {self.predictions} is the folder of the data; give another one.")
             output_folder("--predictions", self.predictions)
             self.predictions.mkdir(parents=True, exist_ok=True)
-        return found, ColumnNames(names, where.label, where.positive or "")
+        return found, ColumnNames(names, where.label, "".join(where.positive or ()))
 
     def predict(self, out: Output, runner: DaskRunner, blocks: list[Block], model: BlockModel | BlockAuto) -> list[str]:
         """Write one file of predictions per data file, on the workers, and return their paths.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -11,10 +12,14 @@ from typing import Any, get_args
 from typer.core import TyperCommand
 
 from pucli.cli.terminal import wrapped
+from pucli.core.errors import UsageError
 
 # Options that a new user needs, by panel; others are under "Reading" and "More".
 PANELS = {
-    "Data": ("--data", "--answers", "--dataset", "--label", "--positive", "--id", "--drop", "--columns"),
+    "Data": (
+        "--data", "--answers", "--dataset", "--label", "--positive", "--positives-from", "--id", "--drop",
+        "--columns",
+    ),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
         "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results", "--format",
@@ -24,7 +29,7 @@ PANELS = {
 # Options for reading a table, which most tables do not need.
 READING = (
     "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows",
-    "--sheet", "--decimal", "--missing",
+    "--sheet", "--decimal", "--missing", "--format",
 )  # fmt: skip
 MORE = "More"
 # Characters of an example that fit on a page of 80.
@@ -55,11 +60,11 @@ def panels(command: str, options: Sequence[Any]) -> dict[str, list[Any]]:
     count = 0
     for panel, words in PANELS.items():
         for word in words:
-            if word in named and count < MOST:
+            if word in named and count < MOST and not (word in READING and "--sep" in named):
                 place = "Model" if word == "--model" and command in READERS else panel
                 found[place].append(named[word])
                 count += 1
-    reading = [named[word] for word in READING if word in named]
+    reading = [named[word] for word in READING if word in named and "--sep" in named]
     shown = [*reading, *(option for part in found.values() for option in part)]
     found[MORE] = [option for option in options if not any(option is one for one in shown)]
     found["Reading"] = reading
@@ -103,14 +108,27 @@ class HelpfulCommand(TyperCommand):
     more_help: Callable[[], str] | None = None  # the end of the page, where it is slow to make
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options; every error knows its command."""
+        """Read the options, those of one value once; every error knows its command."""
         ctx.meta["short help"] = "-h" in args
         try:
+            self._check_once(ctx, args)
             return super().parse_args(ctx, args)
         except Exception as error:
             if getattr(error, "ctx", ctx) is None:
                 error.ctx = ctx  # type: ignore[attr-defined]
             raise
+
+    def _check_once(self, ctx: Any, args: list[str]) -> None:
+        """Raise UsageError if an option of one value is given twice, of which the last would silently win."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for one, times in Counter(given).items():
+            if (
+                times > 1
+                and one.param_type_name == "option"
+                and not one.multiple
+                and not getattr(one, "is_flag", False)
+            ):
+                raise UsageError(f"{one.opts[0]} is given {times} times, but takes one value; keep one.")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the parts of the usage line."""

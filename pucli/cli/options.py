@@ -97,16 +97,29 @@ Missing = Annotated[
     list[str] | None,
     typer.Option("--missing", metavar="WORD,WORD...", help="More words for an empty cell, e.g. '-,n.v.'."),
 ]
+Format = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="Format of a file of another name, e.g. tsv. Default: by its name."),
+]
 LabelColumn = Annotated[
     str | None, typer.Option("--label", metavar="COLUMN", help="Label column of --data.", callback=normal_name)
 ]
 PositiveValue = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--positive",
         metavar="VALUE",
-        help="Label of positives; all other rows are unlabeled. Default, if every row has one of two labels: the "
-        "larger number, or the word for yes.",
+        help="Label of positives, or a rule: '>0', '>=5', filled (any cell); repeatable. All other rows are "
+        "unlabeled. Default, if every row has one of two labels: the larger number, or the word for yes.",
+    ),
+]
+PositivesFrom = Annotated[
+    Path | None,
+    typer.Option(
+        "--positives-from",
+        metavar="FILE",
+        help="File of the labeled rows, or of their identifiers (one a line, or a column), in place of --label. Joined "
+        "by --id, else by the common identifier; without one, its rows are added.",
     ),
 ]
 UnlabeledValue = Annotated[

@@ -105,6 +105,7 @@ class ReadingOptions:
     sheet: opt.Sheet = ""
     decimal: opt.Decimal = ""
     missing: opt.Missing = None
+    format: opt.Format = ""
 
     def reading(self, files: Sequence[Path]) -> Reading:
         """Return the options as a `Reading`; raise UsageError for one that does not apply to any of the files."""
@@ -112,8 +113,9 @@ class ReadingOptions:
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(
-            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(word for word in words if word)
-        )
+            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(filter(None, words)),
+            format=self.format,
+        )  # fmt: skip
         check_applies(found, files)
         return found
 
@@ -125,6 +127,7 @@ class FileRows(ReadingOptions):
     data: opt.DataFiles = None
     label: opt.LabelColumn = None
     positive: opt.PositiveValue = None
+    positives_from: opt.PositivesFrom = None
     unlabeled: opt.UnlabeledValue = None
     negative: opt.NegativeValue = None
     scenario: opt.Scenario = "case-control"
@@ -171,13 +174,20 @@ class FileRows(ReadingOptions):
     @property
     def words(self) -> str:
         """Return shell options that select the same rows again; data files are already in the cache."""
-        single = "dataset label positive unlabeled negative split repeat scenario label_frequency seed rows"
+        single = "dataset label positives_from unlabeled negative split repeat scenario label_frequency seed rows"
         words = [f"--data {shell_word(path)}" for path in self.files]
         for name in single.split():
             value = getattr(self, name, None)
             if value != getattr(type(self), name, None):
                 words += [f"--{name.replace('_', '-')}", shell_word(value)]
-        named = {"as": self.kinds, "drop": self.drop, "only": self.only, "id": self.ids, "groups": self.groups}
+        named = {
+            "positive": self.positive,
+            "as": self.kinds,
+            "drop": self.drop,
+            "only": self.only,
+            "id": self.ids,
+            "groups": self.groups,
+        }
         for option, values in named.items():
             for value in values or ():
                 words += [f"--{option}", shell_word(value)]
@@ -202,7 +212,18 @@ class SplitRowOptions(RowOptions):
 
     def or_example(self, out: Output, own: str = OWN_TABLE) -> SplitRowOptions:
         """Return the options, which name the example if they name no rows and no column; a remark says so first."""
-        if any((self.dataset, self.data, self.label, self.positive, self.unlabeled, self.negative, self.split)):
+        if any(
+            (
+                self.dataset,
+                self.label,
+                self.positive,
+                self.positives_from,
+                self.unlabeled,
+                self.negative,
+                self.split,
+                *self.files,
+            )
+        ):
             return self
         example = replace(self, dataset=EXAMPLE)
         _ = example.source  # an option of reading that is wrong is the only answer

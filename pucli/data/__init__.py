@@ -23,6 +23,7 @@ _HOME = {
     "Standardizer": "features",
     "TableEncoder": "columns.encoder",
     "column_kinds": "columns.kinds",
+    "label_positives": "rows.positives",
     "read_table": "rows.tables",
     "table_notes": "rows.tables",
     "Split": "splits.scenarios",

@@ -30,6 +30,20 @@ NOT_LABELED = PLAINLY_NOT_LABELED | {
 _NEGATIVE = NO | {"", "-", "--", "-1", "none", "nil", "other", "rest"}
 _NEGATIONS = ("no ", "not ", "non ", "non-", "no_", "not_", "non_", "no-", "not-", "without ", "never ")
 
+_OPPOSITES = {"1": "0", "yes": "no", "y": "n", "true": "false", "t": "f", "ja": "nein", "oui": "non"}
+
+
+def negation(word: str) -> str:
+    """Return the word that means no beside one that means yes, in the same letters, "" for other words.
+
+    Examples
+    --------
+    >>> negation("1"), negation("Yes"), negation("TRUE"), negation("fraud")
+    ('0', 'No', 'FALSE', '')
+    """
+    opposite = _OPPOSITES.get(word.casefold(), "")
+    return opposite.upper() if word.isupper() else opposite.capitalize() if word.istitle() else opposite
+
 
 def says_not_labeled(label: object) -> bool:
     """Return whether a label is a word for a row that nobody has labeled, or empty."""

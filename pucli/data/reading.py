@@ -25,6 +25,7 @@ _OPTIONS = {
     "sheet": "sheet",
     "decimal": "decimal",
     "missing": "missing",
+    "format": "format",
 }
 
 
@@ -46,6 +47,7 @@ class Reading:
     decimal: str = ""
     missing: tuple[str, ...] = ()  # further texts that mean an empty cell, besides `pucli.data.columns.cells.EMPTY`
     first_feature: int | None = None  # number of the first feature of a LIBSVM file, 0 or 1; None to infer it
+    format: str = ""  # format of a file of any name, by its extension: "tsv"; "" to see it by name and content
     # columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not kept
     # here
     formed: tuple[str, ...] = field(default=(), compare=False)
@@ -56,6 +58,7 @@ class Reading:
             named = chr(int(code[1], 16))
         object.__setattr__(self, "separator", named)
         object.__setattr__(self, "missing", tuple(self.missing))
+        object.__setattr__(self, "format", self.format.lower().removeprefix("."))
         if self.encoding and not _is_text_encoding(self.encoding):
             raise UsageError(
                 f"--encoding {self.encoding}: unknown encoding; usual ones are utf-8, utf-16, cp1252 (Windows), "
@@ -71,8 +74,8 @@ class Reading:
             raise UsageError(f"--skip-rows {self.skip_rows}: give the number of lines above the header, 0 or more")
 
     def over(self, given: Reading) -> Reading:
-        """Return these options with those replaced that are given."""
-        return replace(self, **given.record())
+        """Return these options with those replaced that are given; the format is that of a single file."""
+        return replace(self, **({"format": ""} | given.record()))
 
     def record(self) -> dict[str, Any]:
         """Return the options that are not the defaults, as JSON values."""

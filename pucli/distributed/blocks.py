@@ -16,6 +16,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.files.binary.parquet_files import parquet_file
 from pucli.data.files.writers import open_writer
+from pucli.data.rows.user_file import FLAGGED
 from pucli.solvers.glpual.sums import RowSums
 from pucli.solvers.kernels.intercept import with_intercept
 from pucli.solvers.kernels.low_rank import rbf_features
@@ -264,9 +265,11 @@ def write_predictions(
         with open_writer(partial) as writer:
             for block in blocks:
                 found = model.of_rows(read_rows(block, columns)[0])
-                named = np.array(words, dtype=object)[(found["score"] > 0).astype(int)]
+                flagged = found["score"] > 0
+                named = {"prediction": np.array(words, dtype=object)[flagged.astype(int)]}
+                named |= {} if words[0] else {FLAGGED: flagged}
                 numbers = np.arange(start, start + block.rows)
-                writer.write(pd.DataFrame({"row": numbers, "prediction": named, **found}))
+                writer.write(pd.DataFrame({"row": numbers, **named, **found}))
                 start += block.rows
         if blocks:
             partial.replace(out)

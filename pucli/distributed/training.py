@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import DegenerateModelWarning, UsageError
+from pucli.data.labels import negation
 from pucli.distributed.blocks import (
     BIN_WIDTH,
     HIGHEST_SCORE,
@@ -111,8 +112,7 @@ class BlockModel:
 def class_names_of(labels: Mapping[str, int], columns: ColumnNames) -> list[str]:
     """Return the labels of unlabeled rows and of positives in the files."""
     others = [label for label in labels if label != columns.positive]
-    rest = others[0] if len(others) == 1 and others[0] else f"not {columns.positive}"
-    return [rest, columns.positive]
+    return [others[0] if len(others) == 1 and others[0] else negation(columns.positive), columns.positive]
 
 
 def saved(

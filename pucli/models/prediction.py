@@ -26,7 +26,7 @@ from pucli.data.reading import Reading
 from pucli.data.rows.blocks import BLOCK, read_blocks
 from pucli.data.rows.row_hashes import RowCounter, row_hashes
 from pucli.data.rows.tables import MissingColumn
-from pucli.data.rows.user_file import OWN_COLUMNS, fitted_width, only_wide
+from pucli.data.rows.user_file import FLAGGED, OWN_COLUMNS, fitted_width, only_wide
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.models.reasons import WHY, Explainer, in_columns
 from pucli.models.scores import checked_scores, clusters, decision_values
@@ -172,6 +172,8 @@ def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
     labels, place = np.unique(pipeline.predict(X), return_inverse=True)
     named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
     found: dict[str, AnyArray] = {"prediction": named[place]}
+    if words.get("0") == "":
+        found[FLAGGED] = named[place] != ""
     scores, groups = decision_values(pipeline, X), clusters(pipeline, X)
     if scores is not None:
         found["score"] = scores

@@ -22,6 +22,7 @@ from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.row_hashes import KnownRows, RowCounter
+from pucli.data.rows.scored_rows import positives_of
 from pucli.models.prediction import check_ids, predicted_blocks
 from pucli.solvers.prior.review import Share, share_of, share_of_parts, wilson
 
@@ -85,11 +86,11 @@ def _known(cells: pd.Series, about: Mapping[str, Any]) -> Bools:
     """Return which rows (n,) their label marks as positive or as a known negative, in any spelling."""
     filled = cells.where(cells.notna() & (cells.astype(str).str.strip() != ""))
     labels = LabelColumn.of("", filled, str)
-    known = [about.get("words", {}).get("1", "1"), about.get("data", {}).get("negative")]
+    known = [*positives_of(about), about.get("data", {}).get("negative")]
     found = np.zeros(len(cells), dtype=bool)
     for word in known:
-        if word is not None:
-            found |= labels.is_class(str(word))
+        if word is not None and (rows := labels.rows_of(str(word))) is not None:
+            found |= rows
     return found
 
 

@@ -22,6 +22,7 @@ from pucli.core.seeding import stream
 from pucli.data.columns.drift import DriftCounter, ReferenceShares
 from pucli.data.reading import Reading
 from pucli.data.rows.row_hashes import RowCounter
+from pucli.data.rows.user_file import FLAGGED
 from pucli.models.prediction import predicted_blocks
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.prior.shift import LEVEL, FeatureShares, NewPrior, adapted, changed_features, new_prior
@@ -59,6 +60,8 @@ class Shift:
                 "probability": self._of(p, self.prior.value),
             }
             found["prediction"] = labels[(found["score"] > 0.0).astype(int)]
+            if FLAGGED in block:
+                found[FLAGGED] = found["score"] > 0.0
             if "probability_low" in block:
                 found["probability_low"] = self._of(p, self.prior.low)
                 found["probability_high"] = self._of(p, self.prior.high)

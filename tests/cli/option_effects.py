@@ -180,6 +180,14 @@ SHOWN = {
         for command in ("train", "tune", "prior", "advise", "auto", "predict", "evaluate")
     },
     ("compare", "sheet"): "cli/test_row_options.py::test_compare_reads_with_the_options",
+    **{
+        (command, "positives_from"): "cli/test_tables_as_they_are.py::test_every_command_takes_labels_of_a_second_file"
+        for command in ("train", "tune", "prior", "advise", "auto", "compare")
+    },
+    **{
+        (command, "format"): "cli/test_tables_as_they_are.py::test_a_file_of_any_name_is_read_as_the_format_says"
+        for command in ["train", "tune", "prior", "advise", "auto", "predict", "evaluate", "compare", "shift", "review"]
+    },
     ("train", "model"): "cli/commands/test_predict.py::test_predict_and_evaluate_agree",
     **{
         ("shift", name): "cli/commands/test_shift.py::test_shift_reads_with_the_options"

@@ -28,7 +28,7 @@ ARGUMENTS = {
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
     "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "fail_on", "folds",
-    "formats", "goal",
+    "format", "formats", "goal",
     "label_frequency",
     "labeling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision", "prior",
@@ -40,7 +40,7 @@ ANY = {
     "allow_changes", "answers", "boosting", "by_time", "card", "catalogue",
     "columns", "data", "dataset", "dataset_name", "datasets", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
-    "missing", "model", "negative",
+    "missing", "model", "negative", "positives_from",
     "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",
     "results", "safe", "scheduler", "scored", "sheet", "split", "standardize", "tex", "trials", "tune",
     "unlabeled", "verbose",

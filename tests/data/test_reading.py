@@ -192,7 +192,8 @@ def test_json_is_read(tmp_path, suffix):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2: 'a' is an object"),
+        ('{"c": 1}\n{"a": {"b": 2}, "a.b": 3}\n', "line 2: two parts are both called 'a.b'"),
+        ('{"c": 1}\n' + '{"a":' * 30 + "1" + "}" * 30 + "\n", "line 2 is nested too deeply"),
         ('{"a": 1}\n[1]\n', "line 2 is not an object"),
         ('{"a": 1}\n{"a": 1,}\n', "line 2 is not JSON"),
         ('{"a": 1, "a": 2}\n', "line 1 has the key 'a' twice"),
@@ -446,7 +447,7 @@ def test_wrong_options_are_refused(options, words):
 
 def test_the_list_of_formats_names_the_extras(tmp_path):
     (tmp_path / "rows.xyz").write_bytes(bytes(range(256)))
-    words = r"unknown file type '.xyz'; known: .*.xls .ods .mat.*pucli\[parquet\]: .parquet"
+    words = r"unknown file type '.xyz'; .*.xls .ods .mat.*pucli\[parquet\]: .parquet"
     with pytest.raises(UsageError, match=words):
         open_table(tmp_path / "rows.xyz", None)
     assert {".csv", ".jsonl", ".feather", ".ods"} <= set(KNOWN)

@@ -132,10 +132,10 @@ def test_a_file_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "open_table", lambda *a, **k: opened.append(a) or open_table(*a, **k))
     rows = training_rows("pu", RowSource(data=path, label="label", positive="yes"))
     assert len(opened) == 1
-    assert rows.words == {"1": "yes", "0": "not yes"}
+    assert rows.words == {"1": "yes", "0": "no"}
     assert rows.labeled.tolist() == [bool(i % 3) for i in range(12)]
     _, labels, _ = tables.read_labeled(path, label="label")
-    y, _ = labeled_positives(labels, "yes")
+    y, *_ = labeled_positives(labels, "yes")
     assert y.tolist() == rows.y.tolist()
 
 

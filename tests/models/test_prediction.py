@@ -73,14 +73,14 @@ def test_blocks_give_the_bits_of_the_model_in_memory(kind, saved, tmp_path, monk
         assert np.array_equal(found["score"], whole.decision_function(frame))
         assert found["row"].tolist() == list(range(1, 501))
         assert found["key"].tolist() == frame["key"].tolist()
-        assert (found["prediction"] == np.where(found["score"] > 0, "yes", "not yes")).all()
+        assert (found["prediction"] == np.where(found["score"] > 0, "yes", "no")).all()
 
 
 def test_the_whole_model_predicts_the_words_of_the_shell(saved, tmp_path):
     path, frame = new_rows(tmp_path, "csv")
     whole = saved.whole
     assert whole.predict(frame).tolist() == pd.concat(predicted_blocks(saved, path))["prediction"].tolist()
-    assert whole.classes_.tolist() == ["not yes", "yes"]
+    assert whole.classes_.tolist() == ["no", "yes"]
     assert whole.score(frame, whole.predict(frame)) == 1.0
     assert pickle.loads(pickle.dumps(whole)).predict(frame[:5]).tolist() == whole.predict(frame[:5]).tolist()
 

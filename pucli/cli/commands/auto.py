@@ -59,7 +59,8 @@ def command(  # noqa: PLR0913
         Path | None, typer.Option("--report", help="Write a web page about the model to this file.")
     ] = None,
     scored: Annotated[
-        Path | None, typer.Option("--scored", help="Write all rows to a .csv or .parquet file, top rows first.")
+        Path | None,
+        typer.Option("--scored", help="Write all rows to a .csv, .xlsx or .parquet file, top rows first."),
     ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print all estimates, their limits and the models.")

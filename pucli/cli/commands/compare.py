@@ -42,6 +42,7 @@ def command(  # noqa: PLR0913
     data: opt.DataFiles = None,
     label: opt.LabelColumn = None,
     positive: opt.PositiveValue = None,
+    positives_from: opt.PositivesFrom = None,
     labels: Annotated[
         str,
         typer.Option(
@@ -88,27 +89,35 @@ def command(  # noqa: PLR0913
     from pucli.core.processes import number_of_jobs
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
+    from pucli.methods import get_method
+    from pucli.metrics import get_metric
     from pucli.models.compare import compare, declared_task, judge, own_task
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     if is_table(methods[0]):
         data, methods = [Path(methods[0]), *(data or ())], methods[1:]
+    for name in methods:
+        get_method(name)
+    if metric:
+        get_metric(metric)
     output_files({"--out": page, "--tex": tex}, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
     check_one_source(bool(dataset), bool(data), ways)
     if data:
-        if label is None:
-            raise UsageError(f"--data {data[0]} also needs --label COLUMN, the column that marks the positive rows.")
         if labels == "pu" and label_frequency != 0.5:
             raise UsageError(
                 "--label-frequency hides labels of known classes: it needs --dataset, or --data with --labels true."
             )
-        tasks = [own_task(data, label, positive, known=labels == "true", choice=choice, scenario=scenario, reading=how)]
+        classes = labels == "true"
+        more = {"positives_from": positives_from, "choice": choice, "scenario": scenario, "reading": how}
+        tasks = [own_task(data, label, positive, known=classes, **more)]  # type: ignore[arg-type]
     else:
-        if label or positive or labels != "pu" or choice != ColumnChoice() or how.words:
-            raise UsageError("--label, --positive, --labels and the options of columns and of reading need --data.")
+        if label or positive or positives_from or labels != "pu" or choice != ColumnChoice() or how.words:
+            raise UsageError(
+                "--label, --positive, --positives-from, --labels and the options of columns and of reading need --data."
+            )
         tasks = [declared_task(name, scenario=scenario) for name in dict.fromkeys(dataset or ())]
     _remark(out, tasks)
     out.together()

@@ -67,8 +67,10 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     positive: Annotated[
-        str | None,
-        typer.Option("--positive", metavar="VALUE", help="Label of positives; by default that of the model."),
+        list[str] | None,
+        typer.Option(
+            "--positive", metavar="VALUE", help="Label of positives, or a rule; repeatable. Default: that of the model."
+        ),
     ] = None,
     labels: Annotated[
         str,
@@ -167,7 +169,7 @@ def more_help() -> str:
 
 
 def _own_file(
-    saved: SavedModel, files: list[Path], label: str | None, positive: str | None, labels: str, how: Reading
+    saved: SavedModel, files: list[Path], label: str | None, positive: list[str] | None, labels: str, how: Reading
 ) -> ScoredRows:
     from pucli.data.rows.scored_rows import scored_rows
 

@@ -65,7 +65,7 @@ def command(  # noqa: PLR0913
     reading: ReadingOptions,
     threshold: MovedThreshold,
     destination: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write to this .csv or .parquet file instead of stdout.")
+        Path | None, typer.Option("--out", "-o", help="Write to this .csv, .xlsx or .parquet file instead of stdout.")
     ] = None,
     ids: Annotated[
         list[str] | None,
@@ -221,7 +221,7 @@ def _labels(
     for line in tally.lines():
         out.warn(line)
     if destination is not None:
-        form = "" if destination.suffix.lower() in {".csv", ".parquet"} else " as CSV"
+        form = "" if destination.suffix.lower() in {".csv", ".xlsx", ".parquet"} else " as CSV"
         out.text(f"{many(written, 'row')} written to {destination}{form}")
     if saved.metadata.get("kind") == "pu":
         if not all_wanted:
@@ -243,7 +243,10 @@ def _predicted(counts: Counter[str], positive: str | None) -> str:
     """Return how many rows have each prediction, or the positive one if it is given."""
     if positive is not None and counts:
         return f"{counts[positive]:,} of {many(counts.total(), 'row')} predicted {positive}"
-    return ", ".join(f"{many(counts[label], 'row')} predicted {label}" for label in sorted(counts)) or "no rows"
+    return (
+        ", ".join(f"{many(counts[label], 'row')} predicted {label or 'otherwise'}" for label in sorted(counts))
+        or "no rows"
+    )
 
 
 def _warn_of_unknown_goal(out: Output, threshold: MovedThreshold, model: Any) -> None:

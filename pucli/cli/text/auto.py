@@ -91,7 +91,7 @@ def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> 
     positive, found_ids = "", tuple[str, ...]()
     if rows is not None:
         title = rows.title.rpartition(", label column ")[0] or rows.title
-        positive, found_ids = f"{rows.label_column} = {rows.words['1']}", rows.found_ids
+        positive, found_ids = rows.positive, rows.found_ids
     known = answer.known_negatives
     negative = f", {known:,} known negative ({answer.negatives})" if known else ""
     marked = f"{answer.labeled:,} labeled{f' ({positive})' if positive else ''}"

@@ -62,8 +62,10 @@ def rows_to_learn_from(
         out.warn_together(lines, _joined(lines))
     if rows.opposite:
         _ask_or_warn(out, rows)
-    if kind == "pu" and source.data is not None and source.positive is None:
+    if kind == "pu" and source.data is not None and source.positive is None and source.label is not None:
         say_which_class(out, rows.words["1"], rows.words["0"], rows.label_column, rows.n_labeled)
+    elif rows.positive and rows.positive != f"{rows.label_column} = {''.join(source.positive or ())}":
+        out.remark(f"labeled positives: {rows.n_labeled:,} rows ({rows.positive})")
     return rows
 
 
@@ -132,7 +134,7 @@ def show_columns(out: Output, source: RowSource) -> None:
 
     if source.data is None:
         raise UsageError("--columns needs a file of your own; give it with --data FILE.")
-    file = fit_file(source.files, source.label, source.choice, source.reading)
+    file = fit_file(source.files, source.label, source.choice, source.reading, source.positives_from)
     if file.encoder.sparse_:
         raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")
     records = column_records(file.encoder)
@@ -160,7 +162,7 @@ def show_columns(out: Output, source: RowSource) -> None:
             name = ""
     if file.labels is not None and source.positive is not None:
         try:
-            labeled_positives(file.labels, source.positive)
+            labeled_positives(file.labels, source.positive, source.unlabeled)
         except UsageError as error:
             out.warn(str(error))
 

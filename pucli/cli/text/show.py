@@ -78,7 +78,7 @@ def model_card(path: Path, saved: SavedModel, card: Path | None) -> ModelCard:
         method=saved.method,
         source=entry.source,
         kind=kind,
-        trained_on=data.get("file") or data.get("dataset"),
+        trained_on=_trained_on(data),
         label=about.get("label_column") or None,
         classes=words,
         ids=[*about.get("id_columns", ()), *about.get("found_ids", ())],
@@ -126,6 +126,13 @@ def _limits(saved: SavedModel, kind: str) -> list[str]:
     if about.get("doubt"):
         found.append(f"Found in training: {about['doubt']}.")
     return [*found, *(f"Found in training: {text}." for text in about.get("leaks", ()))]
+
+
+def _trained_on(data: dict[str, Any]) -> str | None:
+    """Return the file or data set of training, and the file of its labels if that is another one."""
+    listed = data.get("positives_from")
+    name = data.get("file") or data.get("dataset")
+    return f"{name}, positives from {listed['file']}" if isinstance(listed, dict) and "file" in listed else name
 
 
 def facts(card: ModelCard) -> list[tuple[str, str | None]]:

@@ -21,6 +21,8 @@ LEAST_COMPARED, UNLIKE, COMPARED, CELLS = 50, 0.4, 1024, 2**21
 LEAST_VARIED = 4
 # Features of dates in which new rows are usually unlike those of training.
 IN_SEASON = ("days", "month ", "weekday ")
+# Fewer different dates may all have a day up to 12 by chance.
+LEAST_DATES = 6
 # Longest quotation of a cell, in characters.
 QUOTED = 60
 
@@ -88,10 +90,12 @@ class DriftCounter:
     Parameters
     ----------
     place : function from the position of a row (from 0) to its place in the file, such as "line 17"
+    training : whether these are the rows of training, whose words are as they are
     """
 
-    def __init__(self, place: Callable[[int], str] = lambda row: f"row {row + 1}") -> None:
-        self.place = place
+    def __init__(self, place: Callable[[int], str] = lambda row: f"row {row + 1}", *, training: bool = False) -> None:
+        self.place, self.training = place, training
+        self._exchangeable: dict[str, tuple[bool, dict[str, int]]] = {}
         self.offset = 0  # rows in the previous blocks
         self._counts: dict[tuple[str, str], list[Any]] = {}
         self._outside: dict[str, tuple[int, int, Range]] = {}
@@ -118,6 +122,11 @@ class DriftCounter:
             low, high = self._ends.get(name, (np.inf, -np.inf))
             self._ends[name] = (min(low, float(found.min())), max(high, float(found.max())))
 
+    def add_dates(self, name: str, exchangeable: bool, read: dict[str, int]) -> None:
+        """Count dates, with the day of the month that each is read as, whose day and month could be exchanged."""
+        so_far, known = self._exchangeable.get(name, (True, {}))
+        self._exchangeable[name] = (so_far and exchangeable, known if len(known) > LEAST_DATES else known | read)
+
     def add_lost(self, name: str, what: str, cells: np.ndarray) -> None:
         """Count cells without information; a warning follows if that is nearly all of them."""
         count, n = self._lost.get((name, what), (0, 0))
@@ -139,11 +148,19 @@ class DriftCounter:
 
     def lines(self) -> list[str]:
         """Return one line per column and kind of problem."""
-        told = [*self._narrow(), *self._without_meaning(), *self._beyond()]
+        told = [*self._exchanged(), *self._narrow(), *self._without_meaning(), *self._beyond()]
         named = {line.partition(": ")[0] for line in told}
         half = 0.5 * max((n for _, n, _ in self._outside.values()), default=0)
         named |= {f"column {name!r}" for (name, _), (count, _, _) in self._counts.items() if count > half > 0}
         return told + [line for line in self._unlike() if line.partition(": ")[0] not in named] + self._unseen()
+
+    def _exchanged(self) -> list[str]:
+        return [
+            f"column {name!r}: in every date day and month could be exchanged, e.g. {next(iter(known))!r}, which is "
+            "read as in training; if these are written otherwise, write dates as 2024-12-31"
+            for name, (exchangeable, known) in self._exchangeable.items()
+            if exchangeable and len(known) >= LEAST_DATES and len(set(known.values())) > 1
+        ]
 
     def _beyond(self) -> list[str]:
         return [

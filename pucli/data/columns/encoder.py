@@ -156,7 +156,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit the encoding and encode the same rows, which are read once, as a stream of batches must be."""
         X = as_frame(X) if is_table(X) else X
-        return self.fit(X, y).transform(X)
+        tally = DriftCounter(training=True)
+        Z = self.fit(X, y).transform(X, tally)
+        _tell(tally)
+        return Z
 
     def learn(self, X: Any) -> TableEncoder:
         """Fit the encoding as `fit` does, with the warnings in `columns_` alone."""
@@ -215,8 +218,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if usual is not None:
             named = [(encoder.name, feature) for encoder in self.encoders_ for feature in encoder.features]
             counted.add_usual(named, Z, ReferenceShares(*usual))
-        if tally is None and (lines := counted.lines()):
-            warnings.warn("; ".join(lines), stacklevel=2)
+        if tally is None:
+            _tell(counted)
         return Z
 
     def remember(self, Z: Any, unlabeled: np.ndarray) -> None:
@@ -344,6 +347,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _tell(tally: DriftCounter) -> None:
+    """Warn about unusual cells."""
+    if lines := tally.lines():
+        warnings.warn("; ".join(lines), stacklevel=3)
 
 
 WORDS = 3

@@ -6,6 +6,7 @@ features and ``encode`` writes them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,7 @@ from pucli.data.columns.cells import (
     ColumnCells,
     TableError,
     cell_text,
+    parsed_dates,
     parsed_numbers,
     shortest,
     zoned_texts,
@@ -54,6 +56,7 @@ def filled_words(fill: float | None, indicator: bool) -> str:
     return "; empty marked" if fill is None else f"; empty marked and filled with {shortest(fill)}"
 
 
+_EXCHANGED = {"%d/%m": ("%d/%m", "%m/%d"), "%m/%d": ("%m/%d", "%d/%m")}
 PARTS = {"month": 12, "weekday": 7, "hour": 24}
 
 
@@ -110,6 +113,7 @@ class Date:
         if self.rows:
             tally.add_range(self.name, days, Range(self.low, self.high, self.rows, dates=True))
         self._count_forms(cells, ~np.isnan(days), tally)
+        self._count_exchangeable(cells, tally)
         if "hour" in self.parts:
             midnight = np.isnan(days) | (days == np.floor(days))
             tally.add_lost(self.name, "have no time of day, unlike those of the training rows", midnight)
@@ -125,6 +129,19 @@ class Date:
         """Return whether the training dates may have had no day: the first and the last are firsts of a month."""
         days = np.array([self.low, self.high]).astype("datetime64[D]")
         return not self.rows or bool((days == days.astype("datetime64[M]")).all())
+
+    def _count_exchangeable(self, cells: ColumnCells, tally: DriftCounter) -> None:
+        """Tell of new dates whose day and month could be exchanged, which nothing in them shows."""
+        first, second = _EXCHANGED.get(self.written[:5], ("", ""))
+        if tally.training or cells.type == "M" or not first:
+            return
+        texts = cells.texts
+        days = parsed_dates(texts, self.written)
+        there = ~np.isnan(days)
+        other = parsed_dates(texts, self.written.replace(first, second))
+        of_month = days.astype("datetime64[D]").astype(object)
+        read = {text: day.day for text, day, one in zip(texts, of_month, there, strict=True) if one}
+        tally.add_dates(self.name, bool(not np.isnan(other[there]).any()), read)
 
     def _count_forms(self, cells: ColumnCells, there: np.ndarray, tally: DriftCounter) -> None:
         """Count years alone, dates with a time zone if none had one in training, and those without if all had one."""
@@ -214,6 +231,7 @@ class Text:
 LARGEST = 1e150  # the square of a larger value overflows in double precision
 OTHER = "(other values)"
 SAMPLE = 200  # texts that tell the form of numbers
+OTHER_LETTERS = "in other letters than in training, taken for the same word"
 OTHER_WORDS = "with another word for yes or no than in training, read by its meaning"
 
 
@@ -356,6 +374,9 @@ class YesNo:
         if meaning.keys() == {"true", "false"}:
             meaning |= {"1": 1.0, "0": 0.0}
         known = np.array([meaning.get(text.casefold(), np.nan) for text in texts])
+        if np.isnan(known).any():
+            spaced = {plain_word(word): value for word, value in meaning.items()}
+            known = np.array([spaced.get(plain_word(text), np.nan) for text in texts])
         if self.reads_other_words and np.isnan(known).any():
             meant = _truth(texts)
             other = np.isnan(known) & ~np.isnan(meant)
@@ -411,6 +432,13 @@ class Category:
         values = parsed_numbers([texts[position] for position in other])
         for position, value in zip(other[np.isfinite(values)], values[np.isfinite(values)].tolist(), strict=True):
             target[position] = place.get(cell_text(value), -1)
+        alike = (
+            self._in_other_letters([texts[i] for i in np.flatnonzero(target[:-1] < 0)]) if not tally.training else {}
+        )
+        for position in np.flatnonzero(target[:-1] < 0) if alike else ():
+            if (value := alike.get(texts[position])) is not None:
+                target[position] = place[value]
+                tally.add(self.name, OTHER_LETTERS, codes == position, texts[position])
         target[:-1][target[:-1] < 0] = len(self.values) if self.others else -1
         target[-1] = len(self.values) + (self.others > 0) if self.indicator else -1
         columns = target[codes]
@@ -423,6 +451,21 @@ class Category:
             tally.add(self.name, what, unseen, texts[codes[int(unseen.argmax())]])
         if not self.indicator:
             tally.add(self.name, "empty, although none was in training", codes < 0)
+
+    def _in_other_letters(self, texts: Sequence[str]) -> dict[str, str]:
+        """Return the value of training for each text that differs from one alone, and only in case or blanks."""
+        found: dict[str, str] = {}
+        known = Counter(plain_word(value) for value in self.values)
+        meant = {plain_word(value): value for value in self.values}
+        for text in texts:
+            if known[word := plain_word(text)] == 1:
+                found[text] = meant[word]
+        return found
+
+
+def plain_word(text: str) -> str:
+    """Return a text without what case and blanks make of it."""
+    return " ".join(text.split()).casefold()
 
 
 def _as_formed(texts: Sequence[str], column: Number) -> str:

@@ -463,6 +463,11 @@ def _numbered(texts: Sequence[str]) -> bool:
     return sum(own) >= UNIQUE * len(sample) and sum(words) <= 0.05 * len(sample)
 
 
+def _coded(texts: Sequence[str]) -> bool:
+    """Return whether nearly all texts have a digit, as codes have."""
+    return sum(re.search(r"\d", text) is not None for text in texts) >= UNIQUE * len(texts)
+
+
 def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
     """Decide between category, text and identifier for a column of three or more distinct texts."""
     n_distinct = len(texts)
@@ -474,6 +479,8 @@ def _words(seen: Column, texts: list[str], n_filled: int) -> Column:
         return replace(seen, kind="text")
     if varied:
         return replace(seen, kind="identifier", remark="differs in nearly every row")
+    if _ID_NAME.fullmatch(seen.name) and n_distinct > max(40, 0.01 * n_filled) and _coded(texts):
+        return replace(seen, kind="identifier", remark="named like an identifier; --as COLUMN=category to use it")
     return seen
 
 
@@ -513,10 +520,7 @@ def column_kinds(
     for name, kind in kinds.items():
         if name not in names:
             raise unknown("column", name, names)
-        if kind.partition(":")[0] not in KINDS:
-            raise unknown("kind of column", kind, KINDS)
-        if ":" in kind:
-            _check_format(name, kind)
+        check_kind(name, kind)
     found = []
     for name in names:
         cells = columns[name]
@@ -525,9 +529,13 @@ def column_kinds(
     return found
 
 
-def _check_format(name: str, kind: str) -> None:
-    """Raise UsageError unless the part after the colon is a format of dates."""
-    first, _, written = kind.partition(":")
+def check_kind(name: str, kind: str) -> None:
+    """Raise UsageError unless a kind is one of `KINDS`, and what follows a colon a format of dates."""
+    first, colon, written = kind.partition(":")
+    if first not in KINDS:
+        raise unknown("kind of column", kind, KINDS)
+    if not colon:
+        return
     if first != "date" or not re.search(r"%[YyGsc]", written):
         example = f"{name}=date:%d/%m/%Y"
         raise UsageError(

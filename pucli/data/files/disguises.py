@@ -82,9 +82,28 @@ _BINARY = (
     (b"HEADER RECORD*******LIB", Disguise("a SAS transport file", "", _SAVE)),
     (bytes(12) + b"\xc2\xea\x81\x60", Disguise("a SAS file", "", _SAVE)),
 )
+_AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx"
 _TEXT = (
     (
-        re.compile(rb"\s*(<!doctype html|<html|<head|<body|<table|<!--)", re.IGNORECASE),
+        re.compile(rb"\s*(?=<)(?!<\?xml|[^\0]*<form\b)[^\0]*?<table\b", re.IGNORECASE),
+        Disguise("an HTML page with a table, as programs name .xls", "", _AS_WORKBOOK),
+    ),
+    (re.compile(rb"MIME-Version: ", re.IGNORECASE), Disguise("a web archive (MHTML)", "", _AS_WORKBOOK)),
+    (
+        re.compile(rb"\s*<\?xml[^\0]*?(Excel\.Sheet|urn:schemas-microsoft-com:office:spreadsheet)"),
+        Disguise("a workbook as XML (Excel 2003)", "", _AS_WORKBOOK),
+    ),
+    (
+        re.compile(rb"%%MatrixMarket ", re.IGNORECASE),
+        Disguise(
+            "a Matrix Market file, which has no labels",
+            "",
+            "write it with its labels as LIBSVM: sklearn.datasets.dump_svmlight_file(scipy.io.mmread(FILE).tocsr(), "
+            "labels, 'rows.svm')",
+        ),
+    ),
+    (
+        re.compile(rb"\s*(<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE),
         Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
     ),
     (re.compile(rb"\s*<\?xml|\s*(<\w+[^<>]*>\s*){2,}[^<>,;\t]*</"), Disguise("an XML document", "", _SAVE)),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,26 @@ _ODS_ERROR = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:
 _CELL = re.compile(rb'<(?:\w+:)?c\s[^<>]{0,200}?\br="([A-Z]{1,3})([0-9]{1,7})"')
 
 
-def check_columns(names: Sequence[str]) -> None:
-    """Raise ValueError if there are too many columns, two of one name, or one with a NUL character in its name."""
+def different(names: Sequence[str]) -> list[str]:
+    """Return the names of columns, those that repeat another numbered as in pandas: "age" and "age.1".
+
+    Raises ValueError if there are too many, if the header repeats as a whole, or if a name has a NUL character.
+    """
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"has {len(names)} columns; at most {MOST_COLUMNS} are read")
     if nul := next((name for name in names if "\0" in name), ""):
         raise ValueError(f"the name of column {nul[:40]!r} has a NUL character; remove it")
-    for left, right in pairwise(sorted(names)):
-        if left == right:
-            beside = _repeated(list(names))
-            raise ValueError(beside or f"two columns are named {left!r}; rename one of them")
+    taken, seen, found = set(names), Counter[str](), list(names)
+    if len(taken) == len(names):
+        return found
+    if beside := _repeated(found):
+        raise ValueError(beside)
+    for place, name in enumerate(names):
+        while seen[name] and found[place] in taken:
+            found[place], seen[name] = f"{name}.{seen[name]}", seen[name] + 1
+        taken.add(found[place])
+        seen[name] += not seen[name]
+    return found
 
 
 def _repeated(names: list[str]) -> str:
@@ -193,9 +203,18 @@ def cells_of_parquet(path: Path) -> float:
     return float(about.num_rows * about.num_columns)
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
-    """Raise UsageError if two columns have the same name, or if there are too many."""
+def checked_names(path: Path, names: Sequence[str]) -> list[str]:
+    """Return the names of columns, each once, and tell the user which ones are numbered; see `different`."""
     try:
-        check_columns(names)
+        found = different(names)
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
+    numbered = [(name, new) for name, new in zip(names, found, strict=True) if new != name]
+    if numbered:
+        (name, new), *more = numbered
+        others = f"; so are {len(more)} more" if more else ""
+        warnings.warn(
+            f"{path}: two columns are named {name!r}; the second is called {new!r}{others} (--drop leaves one out)",
+            stacklevel=2,
+        )
+    return found

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pucli.core.errors import UsageError, did_you_mean
+from pucli.core.errors import UsageError, did_you_mean, unknown
 from pucli.core.plug_ins import named
 from pucli.data.columns.cells import TableError
 from pucli.data.columns.doubtful_rows import doubtful_rows, parts_of, side_by_side
@@ -36,7 +36,7 @@ from pucli.data.files.packed import (
 )
 from pucli.data.files.spool import STDIN, check_ends, is_stream, reread, shown
 from pucli.data.files.table import Reader, ReadRequest, Table, WideTable
-from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits, check_names
+from pucli.data.files.table_size import cells_of_parquet, cells_of_text, check_filled, check_fits
 from pucli.data.files.text.clean import doubtful_texts, is_plain, read_clean
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.encodings import SAMPLE, choices
@@ -67,9 +67,13 @@ FORMATS = (
 
 def check_applies(how: Reading, files: Collection[Path]) -> None:
     """Raise UsageError for an option that has no effect on any of the files."""
+    if how.format:
+        _given_kind(how)
     if not files or how == AS_IT_IS:
         return
     kinds = {Path(member_name(path).lower()).suffix for path in files if not is_stream(path)}
+    if how.format:
+        kinds = {_given_kind(how)}
     if len(kinds) < 1 or not kinds <= set(KNOWN):
         return
     shown = next(iter(files))
@@ -102,9 +106,17 @@ def check_content(path: Path, kind: str) -> None:
     if found is None or kind in alike.get(found.suffix, (found.suffix,)):
         return
     stem = path.name if path.suffix.lower() not in KNOWN else path.stem
-    way_out = found.advice or f"name it {stem}{found.suffix}"
+    way_out = found.advice or f"name it {stem}{found.suffix}, or add --format {found.suffix.lstrip('.')}"
     expected = "" if kind in JSON and "JSON" in found.name else f", not {kind.lstrip('.').upper()}"
     raise UsageError(f"{path} is {found.name}{expected}; {way_out}")
+
+
+def _given_kind(how: Reading) -> str:
+    """Return the extension that --format names; raise UsageError for an unknown one."""
+    kind = f".{how.format}"
+    if kind not in KNOWN and kind not in (known := readers()):
+        raise unknown("format", how.format, [name.lstrip(".") for name in known])
+    return kind
 
 
 def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
@@ -113,6 +125,8 @@ def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
     A file with another extension (adult.test) is recognized by its content, as a text file if its first lines look like
     a table when they are read as `how` says.
     """
+    if how.format:
+        return _given_kind(how)
     suffix = Path(member_name(path).lower()).suffix
     if suffix in KNOWN or suffix in (known := readers()):
         return suffix
@@ -133,7 +147,10 @@ def file_kind(path: Path, how: Reading = AS_IT_IS) -> str:
             return ".txt"
     if not path.exists():
         raise FileNotFoundError(path)
-    raise UsageError(f"{path}: unknown file type {suffix or path.name!r}; known: {FORMATS}")
+    raise UsageError(
+        f"{path}: unknown file type {suffix or path.name!r}; if it is one of these, say which, such as --format csv: "
+        f"{FORMATS}"
+    )
 
 
 @contextmanager
@@ -440,7 +457,6 @@ def _arff(path: Path, wanted: ReadRequest) -> Table:
         raise
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
-    check_names(path, list(frame.columns))
     return Table(frame, lambda row: f"line {lines[row]}")
 
 
@@ -492,7 +508,8 @@ def reader_of(kind: str) -> Reader:
 
 def open_wide(path: Path, *, always: bool = False, how: Reading = AS_IT_IS) -> WideTable | None:
     """Read a LIBSVM file as a sparse matrix; return None if it should be read as a table."""
-    if is_stream(path) or Path(member_name(path).lower()).suffix not in LIBSVM:
+    suffix = f".{how.format}" if how.format else Path(member_name(path).lower()).suffix
+    if is_stream(path) or suffix not in LIBSVM:
         if always:
             raise UsageError(f"{path}: the model was trained on sparse rows; give a LIBSVM file ({' '.join(LIBSVM)})")
         return None
@@ -556,10 +573,11 @@ def open_files(
         tables.append(table)
     if len(tables) == 1:
         return tables[0]
-    return _joined(files, tables)
+    return joined(files, tables)
 
 
-def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
+def joined(files: Sequence[Path], tables: list[Table]) -> Table:
+    """Return tables of the same columns as one."""
     import pandas as pd
 
     first, *others = tables
@@ -574,7 +592,10 @@ def _joined(files: Sequence[Path], tables: list[Table]) -> Table:
             continue
         if lacking or extra:
             what = f"no column {lacking[0]!r}" if lacking else f"a column {extra[0]!r}, which {files[0]} lacks"
-            raise UsageError(f"{file} has {what}; files that are read as one table must have the same columns")
+            raise UsageError(
+                f"{file} has {what}; files that are read as one table must have the same columns (one of the labeled "
+                "rows alone is for --positives-from)"
+            )
         frames.append(table.frame[names])
     starts = [0, *accumulate(map(len, frames))]
 

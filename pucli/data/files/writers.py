@@ -1,9 +1,10 @@
-"""Writing of rows in blocks, as CSV or Parquet."""
+"""Writing of rows in blocks, as CSV, Parquet or a workbook."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 # CSV under these names would be read as something else, or not at all.
 NOT_WRITTEN = frozenset(
-    {".xlsx", ".xlsm", ".xls", ".ods", ".arff", ".mat", ".npz", ".npy", ".tsv", ".json", ".jsonl", ".ndjson",
+    {".xlsm", ".xls", ".ods", ".arff", ".mat", ".npz", ".npy", ".tsv", ".json", ".jsonl", ".ndjson",
      ".feather", ".arrow", ".libsvm", ".svm", ".svmlight", ".gz", ".bz2", ".xz", ".zst", ".zip",
      ".html", ".pdf", ".md", ".tex", ".sav", ".dta", ".sas7bdat", ".rds", ".sqlite", ".db", ".pkl", ".model"}
 )  # fmt: skip
@@ -37,20 +38,24 @@ class Writer(Protocol):
 
 
 def open_writer(path: Path, *, safe: bool = False) -> Writer:
-    """Return a writer of rows to a CSV or Parquet file; UsageError for another extension, or without pyarrow.
+    """Return a writer of rows to a CSV file, a workbook or a Parquet file; UsageError without pyarrow.
 
     If `safe`, texts of CSV that a spreadsheet would run as formulas get an apostrophe (`without_formulas`). A program
     then reads other texts than were written.
     """
     if path.suffix.lower() == ".parquet":
         return _ParquetWriter(path)
+    if path.suffix.lower() == ".xlsx":
+        return _WorkbookWriter(path)
     return _CsvWriter(path, safe)
 
 
 def check_writable_format(path: Path) -> None:
     """Raise UsageError if rows cannot be written in the format of the file extension."""
     if path.suffix.lower() in NOT_WRITTEN:
-        raise UsageError(f"{path}: rows are written as CSV or Parquet; use the extension .csv or .parquet")
+        raise UsageError(
+            f"{path}: rows are written as CSV, Parquet or a workbook; use the extension .csv, .parquet or .xlsx"
+        )
     if path.suffix.lower() == ".parquet":
         try:
             import pyarrow  # noqa: F401
@@ -139,3 +144,54 @@ class _ParquetWriter:
         if self._file is not None:
             self._file.close()
             self._stream.close()
+
+
+LAST_ROW, LONGEST_TEXT, EXACT_DIGITS = 1_048_576, 32_767, 15
+"""Rows of a sheet, characters of a cell, and digits that a spreadsheet keeps of a number."""
+_CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class _WorkbookWriter:
+    def __init__(self, path: Path) -> None:
+        from openpyxl import Workbook
+
+        self._path, self._book, self._rows = path, Workbook(write_only=True), 0
+        self._sheet = self._book.create_sheet("rows")
+
+    def write(self, frame: pd.DataFrame) -> None:
+        if not self._rows:
+            self._append(list(map(str, frame.columns)))
+        if self._rows + len(frame) > LAST_ROW:
+            raise UsageError(
+                f"{self._path}: a sheet holds {LAST_ROW:,} rows at most; write .csv or .parquet, or --top N"
+            )
+        for row in zip(*(frame[name].astype(object).where(frame[name].notna(), None) for name in frame), strict=True):
+            self._append(row)
+
+    def _append(self, cells: Sequence[Any]) -> None:
+        self._sheet.append([self._cell(value) for value in cells])
+        self._rows += 1
+
+    def _cell(self, value: Any) -> Any:
+        """Return a cell; a text stays one, even if it begins with "=", and a number of too many digits becomes one."""
+        from openpyxl.cell import WriteOnlyCell
+
+        if value is None or isinstance(value, bool | float):
+            return value
+        if isinstance(value, int) and len(str(abs(value))) <= EXACT_DIGITS:
+            return value
+        cell = WriteOnlyCell(self._sheet, None)
+        text = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", str(value))
+        if len(text) > LONGEST_TEXT:
+            raise UsageError(f"{self._path}: a cell holds {LONGEST_TEXT:,} characters at most; write .csv or .parquet")
+        cell.value, cell.data_type = text, "s"
+        return cell
+
+    def __enter__(self) -> _WorkbookWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._book.save(self._path)

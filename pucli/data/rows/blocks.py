@@ -31,7 +31,7 @@ from pucli.data.files.tables import (
 )
 from pucli.data.files.text.layout import head_text, read_head, text_layout
 from pucli.data.files.text.records import note
-from pucli.data.files.text.text_files import text_blocks
+from pucli.data.files.text.text_files import SUFFIXES, text_blocks
 from pucli.data.reading import AS_IT_IS, Reading, without_missing
 from pucli.data.rows.tables import check_model_columns, existing_column
 
@@ -146,7 +146,7 @@ def _from_stream(path: Path, columns: BlockColumns, rows: int, how: Reading) -> 
         stream = buffered(opened)
         start = stream.peek(4096)
         found = recognized(start)
-        if packing(start) == "zip" or (found is not None and found.suffix):
+        if packing(start) == "zip" or (found is not None and found.suffix) or f".{how.format}" not in (".", *SUFFIXES):
             with reread(path, stream) as file:
                 yield from _blocks(file, columns, rows, how)
             return

@@ -56,7 +56,7 @@ def scored_rows(
     encoder: TableEncoder,
     about: Mapping[str, Any],
     *,
-    positive: str | None = None,
+    positive: Sequence[str] | str | None = None,
     empty_is_unlabeled: bool = False,
     how: Reading | None = None,
 ) -> ScoredRows:
@@ -74,15 +74,15 @@ def scored_rows(
         seen = _trained_on(X, y, y != UNLABELED, trained)
         return rows._replace(warnings=[*warnings, *([_lower(seen)] if seen else [])])
     if positive is None and about.get("label_column"):
-        positive = about.get("words", {}).get("1")
-    y, words = labeled_positives(labels, positive)
+        positive = positives_of(about)
+    y, words, classes, _ = labeled_positives(labels, positive)
     if empty_is_unlabeled:
         seen = _trained_on(X, y, np.ones(len(y), dtype=bool), trained)
         return ScoredRows(X, y, warnings=[*warnings, *([f"{seen} {MEMORISED}"] if seen else [])])
     kept = ~labels.empty
     rows = _known(path, column, X, y, kept, "empty")
     seen = _trained_on(X, y, kept, trained)
-    return rows._replace(warnings=[*warnings, *_label_warnings(labels, words["1"], rows.y, seen)])
+    return rows._replace(warnings=[*warnings, *_label_warnings(labels, words["1"], classes, rows.y, seen)])
 
 
 def _trained_on(X: Floats, y: Ints, kept: Bools, trained: Mapping[str, Any]) -> KnownRows | None:
@@ -100,10 +100,18 @@ def _lower(seen: KnownRows) -> str:
     return f"{seen} that the model was trained on; scores of new rows may be lower{rest}."
 
 
-def _label_warnings(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows | None) -> list[str]:
+def positives_of(about: Mapping[str, Any]) -> list[str]:
+    """Return the classes or rules that marked positives in training, by the description of a model."""
+    known = about.get("data", {}).get("positive") or about.get("words", {}).get("1", "1")
+    return list(map(str, known)) if isinstance(known, list) else [str(known)]
+
+
+def _label_warnings(
+    labels: LabelColumn, marked: str, classes: Sequence[str], y: Ints, seen: KnownRows | None
+) -> list[str]:
     """Return reasons why labels that are taken for the true classes may not be."""
     doubts = []
-    unlabeled = [word for word in labels.present if word != marked and says_not_labeled(word)]
+    unlabeled = [word for word in labels.present if word not in classes and says_not_labeled(word)]
     same_labels = seen is not None and seen.same_labels
     if seen is not None and same_labels:
         which = "these are the rows and the labels" if seen.all else f"{seen} and labels"
@@ -118,8 +126,9 @@ def _label_warnings(labels: LabelColumn, marked: str, y: Ints, seen: KnownRows |
             f"{labels.where} has the class {unlabeled[0]!r}, which is counted as negative here; if it means that the "
             "class is not known, use --labels pu, or leave these cells empty."
         )
-    others = [word for word in labels.present if word.casefold() != marked.casefold() and word not in unlabeled]
-    if len({word.casefold() for word in others}) > 1 and not same_labels:
+    meant = {word.casefold() for word in classes}
+    others = [word for word in labels.present if word.casefold() not in meant and word not in unlabeled]
+    if classes and len({word.casefold() for word in others}) > 1 and not same_labels:
         doubts.append(
             f"{labels.where}: rows of {len(others)} other classes ({', '.join(map(repr, others[:3]))}"
             f"{', ...' if len(others) > 3 else ''}) count as negative; leave cells empty whose class is not known."

@@ -21,10 +21,10 @@ from pucli.data.files.spool import reread, spooled_size
 from pucli.data.files.tables import title_of
 from pucli.data.reading import Reading
 from pucli.data.rows.blocks import read_blocks
-from pucli.data.rows.label_column import UNLABELED, known_negatives, labeled_positives, partly_labeled
+from pucli.data.rows.label_column import UNLABELED, MarkedRows, known_negatives, labeled_positives, partly_labeled
 from pucli.data.rows.row_hashes import fingerprints, labeled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labeled
-from pucli.data.rows.user_file import ColumnChoice, fit_file, found_ids, groups_not_given, leak_warnings
+from pucli.data.rows.user_file import ColumnChoice, EncodedFile, fit_file, found_ids, groups_not_given, leak_warnings
 from pucli.data.splits.groups import alone, one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
@@ -78,7 +78,9 @@ class RowSource:
     dataset: str | None = None  # name of a declared data set. Either this or `data` is given
     data: Path | None = None  # a file
     label: str | None = None  # label column of `data`
-    positive: str | None = None  # class in that column that marks labeled positives; None to infer it from the column
+    # classes in that column, or rules such as ">0", that mark labeled positives; None to infer the class
+    positive: Sequence[str] | str | None = None
+    positives_from: Path | None = None  # file of the labeled rows or their identifiers, in place of `label`
     # classes in that column of rows that nobody has labeled, and of rows that are known to be negative
     unlabeled: str | None = None
     negative: str | None = None
@@ -93,6 +95,10 @@ class RowSource:
     choice: ColumnChoice = field(default_factory=ColumnChoice)  # the user's choice of columns of `data`
     more: Sequence[Path] = ()  # further files with the columns of `data`, read as one table with it
     reading: Reading = field(default_factory=Reading)  # the user's options for reading `data`
+
+    def __post_init__(self) -> None:
+        given = (self.positive,) if isinstance(self.positive, str) else tuple(self.positive or ())
+        object.__setattr__(self, "positive", given or None)
 
     @property
     def files(self) -> list[Path]:
@@ -111,6 +117,19 @@ def check_source(source: RowSource, file_options: str) -> None:
     """Check that a source has either a declared data set or a file; `file_options` name the file, for the message."""
     ways = f"--dataset NAME (`pucli list datasets`) or {file_options}"
     check_one_source(source.dataset is not None, source.data is not None, ways)
+
+
+def check_labels(source: RowSource) -> None:
+    """Check that either a label column or a second file marks the labeled rows of a file."""
+    given = {"--label": source.label, "--positive": source.positive, "--unlabeled": source.unlabeled,
+             "--negative": source.negative}  # fmt: skip
+    if source.positives_from is not None and (both := next((name for name, one in given.items() if one), "")):
+        raise UsageError(f"{both} and --positives-from both say which rows are labeled; keep one of them.")
+    if source.positives_from is None and source.label is None:
+        file = next((one for one in source.positive or () if Path(one).is_file()), "")
+        way_out = f"--positives-from {shell_word(file)}, which labels the rows in it" if file else ""
+        way_out = way_out or "--label COLUMN, the column that marks the labeled rows, or --positives-from FILE"
+        raise UsageError(f"--data {source.data} also needs {way_out}.")
 
 
 def check_no_choice(source: RowSource, why: str) -> None:
@@ -157,7 +176,9 @@ class TrainingRows:
     denominator: str
     about: dict[str, Any]  # JSON values that describe the source of the rows
     title: str  # the same as text
-    label_column: str = ""  # label column of the file, "" for a declared data set
+    label_column: str = ""  # label column of the file, "" for a declared data set and for labels in another file
+    positive: str = ""  # what marks the labeled positives of a file, such as "bought = yes"
+    other: str = ""  # class of all rows that are not labeled, if there is one and no cell is empty
     words: dict[str, str] = field(default_factory=dict)  # map from each label to its name in the file
     notes: tuple[str, ...] = ()  # remarks about the data
     unlabeled: int = 0  # the label of unlabeled rows in `y`
@@ -207,9 +228,10 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     if source.scenario not in SCENARIOS:
         raise unknown("scenario", source.scenario, SCENARIOS)
     if source.dataset is not None:
-        if {source.label, source.positive, source.unlabeled, source.negative} != {None}:
+        if {source.label, source.positive, source.unlabeled, source.negative, source.positives_from} != {None}:
             raise UsageError(
-                "--label, --positive, --unlabeled and --negative need --data; a declared data set has its own labels."
+                "--label, --positive, --positives-from, --unlabeled and --negative need --data; a declared data set "
+                "has its own labels."
             )
         check_no_choice(source, "need --data; the columns of a declared data set are fixed")
         return _drawn(_declared(kind, source), source)
@@ -221,8 +243,7 @@ def training_rows(kind: str, source: RowSource) -> TrainingRows:
     ):
         if value != default:
             raise UsageError(f"{option} needs --dataset; the label column of a file marks its labeled rows.")
-    if source.label is None:
-        raise UsageError(f"--data {source.data} also needs --label COLUMN, the column that marks the labeled rows.")
+    check_labels(source)
     rows = _own_file(kind, source)
     return_memory_of_reader()
     return _drawn(rows, source)
@@ -258,9 +279,9 @@ def _drawn(rows: TrainingRows, source: RowSource) -> TrainingRows:
 
 def density_rows(method: str, source: RowSource, *, allow_missing: bool) -> TrainingRows:
     """Return rows without labels, and the held-out rows of a declared data set."""
-    if source.label is not None or source.positive is not None or source.split is not None:
+    if {source.label, source.positive, source.positives_from, source.split} != {None}:
         raise UsageError(
-            f"{method} models a density without labels; leave out --label, --positive and --split. "
+            f"{method} models a density without labels; leave out --label, --positive, --positives-from and --split. "
             "The file must only have feature columns."
         )
     check_source(source, "--data FILE")
@@ -370,21 +391,50 @@ def _pu_labels(dataset: Dataset, source: RowSource) -> tuple[Ints, Ints, Ints, d
     return split.train, split.test, split.s.astype(np.int64), about
 
 
+def _positive(source: RowSource, marked: MarkedRows | None) -> str | list[str] | None:
+    """Return what marks positives, for the description of the rows: one class, or several classes and rules."""
+    if marked is None:
+        return None
+    several = list(source.positive or ())
+    return several if len(several) > 1 else marked.words["1"]
+
+
+def _described(file: EncodedFile, negative: Bools | None) -> dict[str, Any]:
+    """Return what the description of the rows says of a second file and of known negatives."""
+    found = {} if file.listed is None else {"positives_from": file.listed.about}
+    return found if negative is None or file.labels is None else {"negative": str(file.labels.text[negative][0])}
+
+
+def _said_positive(label: str, marked: MarkedRows | None) -> str:
+    """Return what marks positives, such as "stage = won", "orders >0" or "ordered filled"."""
+    if marked is None:
+        return ""
+    return f"{label} = {marked.words['1']}" if marked.classes else f"{label} {marked.words['1']}"
+
+
 def _own_file(kind: str, source: RowSource) -> TrainingRows:
     """Read the user's file; its label column marks the labeled rows."""
-    if kind != "pu" and {source.positive, source.unlabeled, source.negative} != {None}:
+    if kind != "pu" and {source.positive, source.positives_from, source.unlabeled, source.negative} != {None}:
         raise UsageError(
-            "--positive, --unlabeled and --negative are for labeled positives, but this method learns from classes; "
-            "leave them out, or choose a method for positive and unlabeled rows, such as auto."
+            "--positive, --positives-from, --unlabeled and --negative are for labeled positives, but this method "
+            "learns from classes; leave them out, or choose a method for positive and unlabeled rows, such as auto."
         )
-    file = fit_file(source.files, str(source.label), source.choice, source.reading)
-    assert file.labels is not None
-    y, words = labeled_positives(file.labels, source.positive) if kind == "pu" else partly_labeled(file.labels)
+    file = fit_file(source.files, source.label, source.choice, source.reading, source.positives_from)
+    labels, listed, marked = file.labels, file.listed, None
     named, negative = [one for one in (source.unlabeled, source.negative) if one is not None], None
-    if kind == "pu" and named:
-        negative = known_negatives(file.labels, words["1"], source.unlabeled, source.negative)
-    said = file.labels.doubts(words["1"], named, negative=negative is not None) if kind == "pu" else []
-    doubts = (*said, *labeled_twins(file.X, y == 1)) if kind == "pu" else ()
+    if listed is not None:
+        marked = MarkedRows(file.listed_rows.astype(np.int64), {"1": "yes", "0": "no"}, [], listed.warnings)
+        if marked.y.all():
+            raise UsageError(f"--positives-from {source.positives_from}: it lists every row; unlabeled ones are needed")
+    elif kind == "pu" and labels is not None:
+        marked = labeled_positives(labels, source.positive, source.unlabeled)
+    assert labels is not None or marked is not None
+    y, words = (marked.y, marked.words) if marked is not None else partly_labeled(labels)  # type: ignore[arg-type]
+    doubts = [] if marked is None else [*marked.warnings, *labeled_twins(file.X, y == 1)]
+    if marked is not None and labels is not None:
+        negative = known_negatives(labels, y == 1, source.unlabeled, source.negative) if named else None
+        if marked.classes:
+            doubts = [*labels.doubts(marked.classes, named, negative=negative is not None), *doubts]
     choice, frame = source.choice, file.table.frame
     groups = row_groups(frame, choice.groups, y == 1 if kind == "pu" else None) if choice.groups else None
     each = slice(None) if groups is None else one_of_each(groups, y == 1)
@@ -402,6 +452,8 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
     found = found_ids(file.encoder.columns_) if choice.find_ids else ()
     known = file.table.clean and all(frame[name].dtype == "str" and frame[name].notna().all() for name in found)
     telling = tuple(leak_warnings(file, labeled, kind == "pu"))
+    asked = labels is not None and marked is not None and not named and len(marked.classes) == 1
+    opposite = labels.opposite(words["1"]) if asked and labels is not None else ""
     return TrainingRows(
         X=file.X,
         y=y,
@@ -409,24 +461,25 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         X_test=None,
         y_test=None,
         denominator="all" if source.scenario == "single-training-set" else "unlabeled",
-        about={**about, "positive": words["1"] if kind == "pu" else None}
-        | ({} if negative is None else {"negative": str(file.labels.text[negative][0])}),
-        title=f"{title_of(source.files)}, label column {source.label!r}",
+        about=about | {"positive": _positive(source, marked)} | _described(file, negative),
+        title=title_of(source.files) + ("" if source.label is None else f", label column {source.label!r}"),
         notes=spool_notes(source),
         reading=file.table.reading,
-        label_column=str(source.label),
+        label_column=source.label or "",
+        positive=_said_positive(source.label or "", marked) if listed is None else listed.said,
+        other=words["0"] if marked is not None and labels is not None and labels.one_class(y == 0) else "",
         words=words,
         unlabeled=0 if kind == "pu" else UNLABELED,
         encoder=file.encoder,
         id_columns=source.choice.ids,
         found_ids=found,
-        found_cells=frame[list(found)] if found and known else None,
+        found_cells=frame[list(found)] if found and (known or listed is not None) else None,
         warnings=(*doubts, *file.warnings, *telling, *again, *apart),
         leaks=telling,
         repeated=repeated,
         marks=_identifiers(np.arange(len(y)), ids),
         groups=groups,
         negative=negative,
-        opposite="" if kind != "pu" or named else file.labels.opposite(words["1"]),
+        opposite=opposite,
         times=row_times(frame, choice.time, choice.kinds.get(choice.time), file.table) if choice.time else None,
     )

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.columns.cells import TableColumns, TableError, cell_text, some_of
@@ -23,11 +25,13 @@ from pucli.data.files.text.layout import UNNAMED
 from pucli.data.labels import LABEL
 from pucli.data.reading import AS_IT_IS, Reading
 from pucli.data.rows.label_column import LabelColumn
-from pucli.data.rows.tables import check_model_columns, check_rows, existing_column
+from pucli.data.rows.tables import MissingColumn, check_model_columns, check_rows, existing_column
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_array
+
+    from pucli.data.rows.positives import Listed
 
 
 # A column may identify groups if it has so many different values, and so many rows for each on average.
@@ -36,7 +40,9 @@ LEAST_VALUES, LEAST_ROWS, MOST_ROWS = 40, 1.2, 50.0
 CODES = 0.9
 _DIGIT = re.compile(r"\d")
 
-OWN_COLUMNS = ("row", "prediction", "score", "probability", "probability_low", "probability_high", "cluster")
+FLAGGED = "flagged"
+"""Column of predictions that says which rows are flagged, where the file has no word for the others."""
+OWN_COLUMNS = ("row", "prediction", FLAGGED, "score", "probability", "probability_low", "probability_high", "cluster")
 """Names of the columns of predictions, without identifiers."""
 _TAKEN = {*OWN_COLUMNS, "labeled"}
 
@@ -99,6 +105,8 @@ class EncodedFile(NamedTuple):
         Problems that the user should look at, each about one column.
     columns : TableColumns or None
         The feature columns of a training file.
+    listed : Listed or None
+        Which rows of the first file a second one labels; those that it adds follow them.
     """
 
     X: Floats
@@ -107,12 +115,23 @@ class EncodedFile(NamedTuple):
     table: Table
     warnings: list[str]
     columns: TableColumns | None = None
+    listed: Listed | None = None
+
+    @property
+    def listed_rows(self) -> Bools:
+        """Return which rows (n,) a second file labels."""
+        assert self.listed is not None
+        return np.append(self.listed.labeled, np.ones(len(self.listed.added), dtype=bool))
 
 
 def fit_file(
-    path: Path | Sequence[Path], label: str | None, choice: ColumnChoice | None = None, how: Reading = AS_IT_IS
+    path: Path | Sequence[Path],
+    label: str | None,
+    choice: ColumnChoice | None = None,
+    how: Reading = AS_IT_IS,
+    positives: Path | None = None,
 ) -> EncodedFile:
-    """Read a training file and fit the encoder on all of its rows."""
+    """Read a training file, and one that lists its positives, and fit the encoder on all rows."""
     choice = choice or ColumnChoice()
     files = files_of(path)
     path = Path(title_of(files))
@@ -120,6 +139,8 @@ def fit_file(
         raise UsageError(f"no file {path}, but --label {label} is one; are --data and --label swapped?")
     wide = open_wide(files[0], how=how) if len(files) == 1 else None
     if wide is not None:
+        if positives is not None:
+            raise UsageError(f"{path} is sparse, and --positives-from needs a table; write the labels into the file")
         if choice != ColumnChoice():
             raise UsageError(f"{path} is sparse; all of its {wide.X.shape[1]} columns are numeric features")
         return _wide_file(path, wide, TableEncoder.of_sparse(wide.names), label, how)
@@ -131,13 +152,22 @@ def fit_file(
     }
     table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
     check_rows(path, table)
-    labels = None if label is None else label_column(path, table, label)
+    labels = None if label is None else _own_labels(path, files, table, label, choice)
+    listed = None
+    if positives is not None:
+        from pucli.data.rows.positives import Joining, with_positives
+
+        kept = set(choice.features(path, table, None)) | {*choice.groups, choice.time}
+        left_out = set(table.frame.columns) - kept
+        ids = list(choice.ids) or (None if choice.find_ids else [])
+        table, listed = with_positives(files, str(path), table, positives, how, Joining(ids, left_out, choice.kinds))
     frame = table.frame[choice.features(path, table, label)]
-    kinds = {name: kind for name, kind in choice.kinds.items() if name in frame.columns}
+    joined_by = dict.fromkeys(listed.identifiers if listed is not None else (), "identifier")
+    kinds = {name: kind for name, kind in {**joined_by, **choice.kinds}.items() if name in frame.columns}
     try:
         cells = TableColumns(frame)
         encoder = TableEncoder(kinds, decimal=how.decimal).learn(cells)
-        tally = DriftCounter(table.place)
+        tally = DriftCounter(table.place, training=True)
         X = encoder.transform(cells, tally)
     except TableError as error:
         raise UsageError(f"{path}: {error}") from error
@@ -148,7 +178,26 @@ def fit_file(
     warnings += tally.lines() + (ids_not_copied(encoder.columns_, frame) if choice.find_ids else [])
     if X.shape[1] == 0:
         raise UsageError(f"{path}: no column can be used as a feature: {_why_unused(encoder.columns_, warnings)}")
-    return EncodedFile(X, labels, encoder, table, warnings, cells)
+    return EncodedFile(X, labels, encoder, table, warnings, cells, listed)
+
+
+def _own_labels(path: Path, files: Sequence[Path], table: Table, label: str, choice: ColumnChoice) -> LabelColumn:
+    """Return the label column of a training file."""
+    again = f"{label}.1"
+    if again in table.frame.columns and again not in {*choice.drop, *choice.ids} and not choice.only:
+        raise UsageError(
+            f"{path}: there are two columns {label!r}, the second called {again!r}; leave one out: --drop {again}, or "
+            f"--label {again} --drop {label}"
+        )
+    try:
+        return label_column(path, table, label)
+    except MissingColumn as error:
+        if len(files) == 1:
+            raise
+        raise UsageError(
+            f"{error}. If one of the files holds the labeled rows, give it as --positives-from FILE in place of "
+            "--data, without --label"
+        ) from error
 
 
 def _why_unused(columns: Sequence[Column], warnings: Sequence[str]) -> str:

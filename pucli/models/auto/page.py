@@ -79,7 +79,7 @@ def write_report(
         **_content(ranking, progress),
         about=about,
         source=rows.title.rpartition(", label column ")[0] or rows.title,
-        positive=f"{rows.label_column} = {rows.words['1']}" if rows.label_column else "",
+        positive=rows.positive,
         question=question(rows.label_column, rows.words.get("1", "")),
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),

@@ -12,6 +12,7 @@ import numpy as np
 from pucli.core.arrays import Bools
 from pucli.core.errors import UsageError
 from pucli.core.json_values import OrNaN
+from pucli.data.rows.user_file import FLAGGED
 from pucli.estimators.auto.chance import FEWEST, ChanceTest, chance_test
 from pucli.estimators.auto.ranking import held_out_columns, ranked
 from pucli.models.reasons import ColumnEffect
@@ -428,7 +429,8 @@ def scored_rows(
     known = labeled.astype(int) if negative is None else labeled.astype(int) - negative
     named = pd.DataFrame({"row": np.arange(len(scores)) + 1}) if marks is None else marks
     flags = np.where(scores > model.threshold_, words.get("1", "1"), words.get("0", "0"))
-    columns = {"labeled": known, "prediction": flags, **held_out_columns(model, labeled)}
+    flagged = {FLAGGED: scores > model.threshold_} if words.get("0") == "" else {}
+    columns = {"labeled": known, "prediction": flags, **flagged, **held_out_columns(model, labeled)}
     if found.leaks or found.repeated:
         columns |= {"probability_low": 0.0, "probability_high": 1.0}
     return named.reset_index(drop=True).assign(**columns).iloc[ranked(scores, known)]

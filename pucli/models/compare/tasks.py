@@ -183,10 +183,11 @@ def declared_task(name: str, *, scenario: str = "case-control") -> Task:
 
 def own_task(
     path: Path | Sequence[Path],
-    label: str,
-    positive: str | None,
+    label: str | None,
+    positive: Sequence[str] | str | None,
     *,
     known: bool,
+    positives_from: Path | None = None,
     choice: ColumnChoice | None = None,
     scenario: str = "case-control",
     reading: Reading | None = None,
@@ -197,12 +198,14 @@ def own_task(
     ----------
     path : Path or sequence of Path
         The file, or several with the same columns.
-    label : str
-        Its label column.
-    positive : str or None
-        Value that marks positives; None if the column determines it.
+    label : str or None
+        Its label column, or None if `positives_from` has the labels.
+    positive : str, sequence of str or None
+        Values or rules that mark positives; None if the column determines it.
     known : bool
         Whether rows that are not marked are negative; otherwise they are unlabeled.
+    positives_from : Path, optional
+        File of the positive rows or their identifiers, in place of `label`.
     choice : ColumnChoice, optional
         The user's choice of columns.
     scenario : str
@@ -218,6 +221,7 @@ def own_task(
         data=first,
         label=label,
         positive=positive,
+        positives_from=positives_from,
         choice=choice or ColumnChoice(),
         more=more,
         reading=reading or Reading(),
@@ -231,10 +235,12 @@ def own_task(
             raise UsageError(f"{path}: {count} {kind} rows; a comparison divides them and needs at least {LEAST}.")
     groups, copies = (rows.groups, []) if rows.groups is not None else copies_together(rows.X, rows.labeled, LEAST)
     whole = []
-    if not known and (other := rows.words.get("0", "")) not in {"", f"not {rows.words['1']}"}:
+    if not known and (other := rows.other):
         whole.append(
             f"every row is {rows.words['1']!r} or {other!r}, and {other!r} counts as unlabeled; if the classes are "
             "known, add --labels true, which compares by them"
         )
+    if (positives_from is not None or positive) and rows.positive != f"{label} = {''.join(positive or ())}":
+        whole.append(f"labeled positives: {rows.n_labeled:,} rows ({rows.positive})")
     notes = (*rows.notes, *whole, *rows.warnings, *copies)
     return Task(path.name, rows.X, rows.labeled, known, notes, scenario, groups, rows.times)

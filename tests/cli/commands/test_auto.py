@@ -47,7 +47,7 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
         lines = list(csv.DictReader(stream))
     assert len(lines) == found["rows"]
     assert list(lines[0]) == ["row", "d", "labeled", *PREDICTED, "why", "most_like"]
-    assert {line["prediction"] for line in lines} == {"yes", "not yes"}
+    assert {line["prediction"] for line in lines} == {"yes", "no"}
     with customers.open() as stream:
         written = {str(number): line["d"] for number, line in enumerate(csv.DictReader(stream), start=1)}
     assert {line["row"]: line["d"] for line in lines} == written

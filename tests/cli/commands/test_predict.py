@@ -37,7 +37,7 @@ def test_predict_and_evaluate_agree(pucli, customers, model, tmp_path):
     scored = pd.read_csv(tmp_path / "scored.csv")
     assert list(scored.columns) == ["row", "prediction", "score", *PROBABILITIES]
     assert list(scored["row"]) == list(range(1, 151))
-    assert set(scored["prediction"]) == {"yes", "not yes"}  # the words of the file
+    assert set(scored["prediction"]) == {"yes", "no"}  # the words of the file
     predicted = scored["prediction"] == "yes"
     assert (predicted == (scored["score"] > 0)).all()
     truth = np.array(customers.truth) == "yes"

@@ -140,24 +140,24 @@ def test_other_spellings_of_the_positive_class_count_and_are_named():
     cells = pd.Series(["yes"] * 5 + ["Yes "] * 3 + ["YES"] * 2 + ["no"] * 4 + [None] * 6)
     labels = LabelColumn.of("file: label column 'bought'", cells, lambda row: f"row {row}")
     assert labels.is_class("yes").sum() == 10
-    spelled, other = labels.doubts("yes")
+    spelled, other = labels.doubts(["yes"])
     assert "'YES' (2 rows), 'Yes' (3 rows) counted as 'yes' too" in spelled
     assert "4 rows with another class ('no') count as unlabeled too" in other
     three = LabelColumn.of("t", pd.Series(["yes", "no", "unknown"]), str)
-    assert "1 row with another class ('no') counts as" in three.doubts("yes", ["unknown"])[0]
+    assert "1 row with another class ('no') counts as" in three.doubts(["yes"], ["unknown"])[0]
     assert other.endswith(
         "if known not to be positive: `pucli auto --negative no`"
     )  # prior and compare have no use of it
     cells = pd.Series(["sepsis"] * 4 + ["no sepsis"] * 1200 + ["not reviewed"] * 3)
-    (other,) = LabelColumn.of("file", cells, lambda row: "").doubts("sepsis")
+    (other,) = LabelColumn.of("file", cells, lambda row: "").doubts(["sepsis"])
     assert "1,200 rows with another class ('no sepsis') count" in other and "--negative 'no sepsis'" in other
     signs = LabelColumn.of("file", pd.Series(["1", "0", "-1"] * 4), lambda row: "")
-    assert signs.doubts("1", ["-1"], negative=True) == []  # the third class can only be of unlabeled rows
+    assert signs.doubts(["1"], ["-1"], negative=True) == []  # the third class can only be of unlabeled rows
     four = LabelColumn.of("file", pd.Series(["yes", "no", "maybe", None] * 4), lambda row: "")
-    (other,) = four.doubts("yes", ["no"], negative=True)
+    (other,) = four.doubts(["yes"], ["no"], negative=True)
     assert other.endswith("4 rows with another class ('maybe') count as unlabeled too")
     plain = LabelColumn.of("file", pd.Series(["yes", "no"] * 4), lambda row: "")
-    assert plain.doubts("yes") == []
+    assert plain.doubts(["yes"]) == []
 
 
 def test_new_rows_outside_the_range_of_the_training_rows_are_warned_of():

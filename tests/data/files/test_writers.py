@@ -40,8 +40,8 @@ def test_rows_without_formulas_are_not_copied():
     assert without_formulas(frame)["a"].tolist() == ["x", "y"]
 
 
-@pytest.mark.parametrize("name", ["o.xlsx", "o.feather", "o.jsonl", "o.ods", "o.arrow", "o.csv.gz", "o.sav"])
+@pytest.mark.parametrize("name", ["o.xls", "o.feather", "o.jsonl", "o.ods", "o.arrow", "o.csv.gz", "o.sav"])
 def test_csv_is_not_written_under_the_name_of_another_format(tmp_path, name):
-    with pytest.raises(UsageError, match=r"use the extension \.csv or \.parquet"):
+    with pytest.raises(UsageError, match=r"use the extension \.csv, \.parquet or \.xlsx"):
         check_writable_format(tmp_path / name)
     check_writable_format(tmp_path / "o.txt")

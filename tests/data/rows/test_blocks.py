@@ -117,5 +117,5 @@ def test_written_blocks_come_back(name, frame, tmp_path):
 
 
 def test_other_formats_are_not_written():
-    with pytest.raises(UsageError, match=r"use the extension \.csv or \.parquet"):
-        check_writable_format(Path("out.xlsx"))
+    with pytest.raises(UsageError, match=r"use the extension \.csv, \.parquet or \.xlsx"):
+        check_writable_format(Path("out.ods"))

@@ -13,7 +13,7 @@ import numpy as np
 
 from pucli.core.errors import UsageError, shell_word
 from pucli.data.files.table import Table
-from pucli.data.files.table_size import check_columnar, check_fits, check_names, text_bytes
+from pucli.data.files.table_size import check_columnar, check_fits, checked_names, text_bytes
 from pucli.data.files.text.records import note
 from pucli.data.ids import with_ids
 from pucli.data.reading import Reading
@@ -208,7 +208,7 @@ def feather_table(path: Path) -> Table:
                 check_fits(path, n_rows * len(file.schema.names))
             content = pa.Table.from_batches(batches, file.schema)
         content.validate(full=True)  # else Arrow trusts lengths, positions of texts and codes of categories
-        check_names(path, content.column_names)
+        content = content.rename_columns(checked_names(path, content.column_names))
         check_columnar(path, len(content), content.num_columns, sum(map(text_bytes, content.columns)))
         # identifiers in an index are columns, and integers beside empty cells stay exact
         frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)

@@ -20,7 +20,7 @@ from pucli.core.errors import UsageError, unknown
 from pucli.data.columns.cells import cell_text, some_of
 from pucli.data.columns.doubtful_rows import few_at_end, parts_of, side_by_side
 from pucli.data.files.readers import excel_engine
-from pucli.data.files.table_size import check_fits, check_names, check_open_document, check_sheet
+from pucli.data.files.table_size import check_fits, check_open_document, check_sheet, checked_names
 from pucli.data.files.text.records import Record, header_location, note
 
 if TYPE_CHECKING:
@@ -248,7 +248,8 @@ def _columns(
     path: Path, sheet: str, header: list[str], rows: list[Sequence[Any]], width: int, wanted: _Wanted
 ) -> tuple[dict[str, pd.Series], list[int]]:
     """Return the columns by name, and the position of each in the sheet."""
-    check_names(path, [name for name in header[:width] if name])
+    filled_names = iter(checked_names(path, [name for name in header[:width] if name]))
+    header = [name and next(filled_names) for name in header[:width]]
     found: dict[str, pd.Series] = {}
     places: list[int] = []
     n_errors, first_error = 0, ""
@@ -261,8 +262,6 @@ def _columns(
             name = f"Unnamed: {place}" + (".1" if f"Unnamed: {place}" in header else "")
             letter = _letter(place)
             note(f"{path}: sheet {sheet!r}: column {letter} has cells but no name in the header; it is called {name!r}")
-        if name in found:
-            raise UsageError(f"{path}: two columns are named {name!r}; rename one of them")
         convert: Callable[[Any], Any] = _value
         if name in wanted.as_shown:
             convert = _shown

@@ -72,7 +72,14 @@ class CleanLines:
 def read_clean(path: Path, wanted: ReadRequest) -> Table | None:
     """Read a file, which can be read again, at once if it is clean; return None for any other."""
     label, known, as_text, ids, how = wanted.label, wanted.known, wanted.as_text, wanted.ids, wanted.how
-    if path.suffix.lower() not in SUFFIXES or how.encoding or how.separator or how.skip_rows or how.decimal:
+    if (
+        path.suffix.lower() not in SUFFIXES
+        or how.encoding
+        or how.separator
+        or how.skip_rows
+        or how.decimal
+        or how.format
+    ):
         return None
     with path.open("rb") as stream:
         head = stream.read(HEAD + 1)

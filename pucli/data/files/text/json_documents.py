@@ -6,11 +6,43 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pucli.core.errors import UsageError
+from pucli.data.files.table_size import checked_names
 
 Row: TypeAlias = dict[str, Any]
 # Name of the column of an index that does not merely count the rows.
 INDEX = "index"
+DEEPEST = 20  # objects within objects
 RECORDS = 'write its rows as a list of objects, in pandas to_json(orient="records")'
+
+
+def flat(path: Path, line: int, one: Row, tables: dict[str, int]) -> Row:
+    """Return an object without parts: of an inner object columns such as "profile.age".
+
+    A list of numbers becomes columns such as "weights.0", another one a text of its values, "a, b".
+
+    `tables` gets the columns whose lists hold objects or lists, which are left out, with the first line of each.
+    """
+    if not holds_parts(one):
+        return one
+    found: Row = {}
+    waiting = list(reversed(one.items()))
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, list) and value and all(type(part) in (int, float) for part in value):
+            value = dict(enumerate(value))
+        if isinstance(value, dict):
+            if name.count(".") >= DEEPEST:
+                raise UsageError(f"{path}: line {line} is nested too deeply; write its parts as columns of their own")
+            waiting += [(f"{name}.{part}", inner) for part, inner in reversed(value.items())]
+            continue
+        if name in found:
+            raise UsageError(f"{path}: line {line}: two parts are both called {name!r}; rename one of them")
+        if isinstance(value, list):
+            if _has_parts(value):
+                tables.setdefault(name, line)
+            value = ", ".join("" if part is None else str(part) for part in value) or None
+        found[name] = value
+    return found
 
 
 def holds_parts(value: Row) -> bool:
@@ -52,9 +84,7 @@ def _of_split(path: Path, document: Row) -> list[Row]:
     form = f'{path} looks like pandas\' orient "split"'
     if not isinstance(names, list) or _has_parts(names) or not isinstance(rows, list):
         raise UsageError(f'{form}, but "columns" is no list of names; {RECORDS}')
-    names = list(map(str, names))
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise UsageError(f"{form}: two columns are named {min(twice)!r}; rename one of them")
+    names = checked_names(path, list(map(str, names)))
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, list) or len(row) != len(names):
             has = f"{len(row)} values" if isinstance(row, list) else "no list of values"

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pucli.core.errors import UsageError
 from pucli.data.files.table_size import check_filled
-from pucli.data.files.text.json_documents import holds_parts, refuse_lists, rows_of_document
+from pucli.data.files.text.json_documents import flat, holds_parts, refuse_lists, rows_of_document
+from pucli.data.files.text.records import note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,19 +27,17 @@ OBJECT = ' such as {"age": 31}; write one object a line'
 def read_objects(path: Path, text: IO[bytes]) -> tuple[pd.DataFrame, list[int]]:
     """Read objects as rows, with the line of each, or its number in an array.
 
-    A key that an object lacks is an empty cell. Integers are exact, texts stay texts. `path` is the name for messages,
-    and `text` is UTF-8.
+    A key that an object lacks is an empty cell. Integers are exact, texts stay texts. The parts of an object are
+    columns of their own (`flat`). `path` is the name for messages, and `text` is UTF-8.
     """
-    objects = list(_objects(path, text))
+    tables: dict[str, int] = {}
+    objects = [(line, flat(path, line, one, tables)) for line, one in _objects(path, text)]
     names: dict[str, None] = {}
-    for line, one in objects:
+    for _, one in objects:
         names.update(dict.fromkeys(one))
-        for name, value in one.items():
-            if isinstance(value, dict | list):
-                raise UsageError(
-                    f"{path}: line {line}: {name!r} is {'an object' if isinstance(value, dict) else 'a list'}, not "
-                    "one value; write its parts as columns of their own"
-                )
+    for name, line in tables.items():
+        names.pop(name, None)
+        note(f"{path}: {name!r} is left out, as it holds lists of objects or of lists (first in line {line})")
     if objects:
         way_out = "write all rows with the same keys"
         check_filled(path, len(objects), len(names), sum(len(one) for _, one in objects), way_out)

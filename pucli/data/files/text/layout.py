@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import is_number
 from pucli.data.files.packed import member_name, opened, plain_text
-from pucli.data.files.table_size import check_names
+from pucli.data.files.table_size import checked_names
 from pucli.data.files.text.checked_records import FEW
 from pucli.data.files.text.decimal_comma import has_decimal_comma
 from pucli.data.files.text.encodings import misread
@@ -38,6 +38,7 @@ from pucli.data.reading import AS_IT_IS, WANTED, Reading, normal
 HEAD = 2**16  # bytes from which the layout is inferred
 UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
+ALIKE = 0.7  # share of the first lines with as many separators, by which text of any name is a table
 EVEN = 0.5  # share of the first records that must have the same number of fields
 RECORDS = 2000  # from which the layout is inferred
 _NO_TEXT = re.compile("[\0\x02-\x08\x0e-\x19]")
@@ -104,7 +105,10 @@ def is_text_table(path: Path, reading: Reading = AS_IT_IS) -> bool:
     lines = [line for line in re.split("[\r\n]+", head)[:20] if line.strip()]
     if "\0" in head or len(lines) < 2:
         return False
-    return any(min(line.count(separator) for line in lines) > 0 for separator in ",;|\t ")
+    if any(min(line.count(separator) for line in lines) > 0 for separator in ",;|\t "):
+        return True
+    usual = (Counter(line.count(sign) for line in lines).most_common(1)[0] for sign in ",;|\t")
+    return any(count > 0 and times >= ALIKE * len(lines) for count, times in usual)
 
 
 def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Reading = AS_IT_IS) -> TextLayout:
@@ -118,7 +122,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         reading = replace(reading, separator=said[1])
     returns = "\n" not in head and "\r" in head
     head, above = _lines_below(head, said, returns)
-    separator = reading.separator or _separator(path, head, known)
+    separator = reading.separator or _separator(path, head, known, reading.format)
     escape = quote_escape(head, separator)
     records = text_records(head, separator, escape=escape, count=RECORDS)
     if not records:
@@ -141,7 +145,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
         names = _named(list(map(normal, map(str.strip, first))))
     else:
         names = [str(i) for i in range(1, typical_width(records[place:]) + 1)]
-    check_names(path, names)
+    names = checked_names(path, names)
     if header and body:
         _check_header(path, names, first[0], body, separator, above + body[0].line + reading.skip_rows)
     if header:
@@ -245,12 +249,12 @@ def _first_characters(head: str, header: Record, body: Sequence[Record]) -> str:
     return "".join(lines[record.line - 1].lstrip()[:1] for record in [header, *body[:1]])
 
 
-def _separator(path: Path, text: str, known: Collection[str] = ()) -> str:
+def _separator(path: Path, text: str, known: Collection[str] = (), form: str = "") -> str:
     """Return the separator: a tab for .tsv, otherwise the one that splits most of the first lines evenly.
 
     It splits the first line, too, unless that is a title: then it is none of the `known` names.
     """
-    name = member_name(path).lower()
+    name = f".{form}" if form else member_name(path).lower()
     if name.endswith(".tsv"):
         return "\t"
     records = {separator: text_records(text, separator, count=20) for separator in ",;\t|"}

@@ -40,9 +40,10 @@ def test_empty_columns_and_header_cells_are_kept(sheet):
     assert frame["none"].isna().all()
 
 
-def test_columns_of_one_name_are_refused(sheet):
-    with pytest.raises(UsageError, match="two columns are named 'a'"):
-        sheet([["a", "a", "y"], [1, 2, 0]])
+def test_columns_of_one_name_are_numbered(sheet):
+    with pytest.warns(UserWarning, match="two columns are named 'a'; the second is called 'a.2'; so are 1 more"):
+        frame = sheet([["a", "a", "a.1", "y", "a"], [1, 2, 3, 0, 4]]).frame
+    assert frame.iloc[0].to_dict() == {"a": 1, "a.2": 2, "a.1": 3, "y": "0", "a.3": 4}
 
 
 def test_blank_rows_and_rows_above_the_header_are_said_and_counted(sheet):

@@ -55,7 +55,6 @@ RECORDS = json.loads(TABLE.to_json(orient="records"))
         (json.dumps({"a": {"b": 1}, "c": 2}), "one JSON object and no table"),
         (json.dumps({"a": [1, 2], "label": [1]}), "'label' has 1 values where 'a' has 2"),
         (json.dumps({"columns": ["a", "label"], "data": [[1, 0], [2]]}), "row 2 has 1 values for 2 columns"),
-        (json.dumps({"columns": ["a", "a"], "data": [[1, 0]]}), "two columns are named 'a'"),
         (json.dumps({"columns": [["a", "b"]], "data": [[1]]}), '"columns" is no list of names'),
         (json.dumps({"columns": ["a"], "data": [[1]], "index": [1, 2]}), '"index" is not one value for each row'),
         (json.dumps({"schema": {"fields": []}}), 'no rows in "data"'),
