@@ -23,7 +23,8 @@ PANELS = {
 }  # fmt: skip
 # Options for reading a table, which most tables do not need.
 READING = (
-    "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows",
+    "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows", "--header-rows",
+    "--skip-footer", "--quote",
     "--sheet", "--decimal", "--missing",
 )  # fmt: skip
 MORE = "More"
