@@ -28,8 +28,8 @@ PANELS = {
 }  # fmt: skip
 # Options for reading a table, which most tables do not need.
 READING = (
-    "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows",
-    "--sheet", "--decimal", "--missing", "--format",
+    "--unlabeled", "--negative", "--as", "--only", "--groups", "--encoding", "--sep", "--skip-rows", "--header-rows",
+    "--skip-footer", "--quote", "--sheet", "--decimal", "--missing", "--format",
 )  # fmt: skip
 MORE = "More"
 # Characters of an example that fit on a page of 80.

@@ -30,8 +30,9 @@ from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import CommandFailure, Failed, Kind, Output, Stopped
 from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
 from pucli.cli.schema import version_of
-from pucli.cli.terminal import inert_text, print_error
+from pucli.cli.terminal import print_error
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
+from pucli.core.inert_text import inert_text, one_line
 from pucli.core.json_values import json_values
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
@@ -225,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(error: Exception, *, as_json: bool) -> int:
     """Write the message of `error` and return its exit code."""
     kind, message, code = _explain(error)
-    message = message if as_json else inert_text(message)
+    message = message if as_json else one_line(message) if kind in ("usage", "run") else inert_text(message)
     if len(message) > LONGEST and kind != "help":  # e.g. a name of a megabyte
         message = f"{message[: LONGEST - END]} [...] {message[-END:]}"
     if as_json:
@@ -273,8 +274,8 @@ def _explain(error: Exception) -> tuple[Kind, str, int]:
         return "run", "the system has too little memory left to load a library or to start a thread; free some.", 1
     return (
         "defect",
-        f"unexpected {type(error).__name__}: {error}\nThis is a defect in pucli; set PUCLI_DEBUG=1 and run the same "
-        "command again to see where it happened.",
+        f"unexpected {type(error).__name__}: {one_line(str(error))}\nThis is a defect in pucli; set PUCLI_DEBUG=1 and "
+        "run the same command again to see where it happened.",
         1,
     )
 

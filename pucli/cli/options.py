@@ -91,6 +91,22 @@ Separator = Annotated[
 SkippedRows = Annotated[
     int, typer.Option("--skip-rows", metavar="N", min=0, help="Skip N lines above the header.", show_default=False)
 ]
+HeaderRows = Annotated[
+    int | None,
+    typer.Option(
+        "--header-rows",
+        metavar="N",
+        min=1,
+        help="Join N lines to the names. Default: 1; descriptions below are left out.",
+    ),
+]
+SkippedFooter = Annotated[
+    int | None,
+    typer.Option("--skip-footer", metavar="N", min=0, help="Leave N lines at the end out. Default: inferred."),
+]
+Quote = Annotated[
+    str, typer.Option("--quote", metavar="NAME", help="double (default), or none: quotes are plain characters.")
+]
 Sheet = Annotated[str, typer.Option("--sheet", metavar="NAME", help="Sheet of a workbook. Default: the first.")]
 Decimal = Annotated[str, typer.Option("--decimal", metavar="SIGN", help="Decimal sign: . or ,. Default: inferred.")]
 Missing = Annotated[

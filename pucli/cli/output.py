@@ -18,8 +18,9 @@ from typing import Any, Literal, TypeAlias
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.progress import Bar, Lines, Progress
-from pucli.cli.terminal import filled, inert_text, number, on_terminal, print_error, width_of, wrapped
+from pucli.cli.terminal import filled, number, on_terminal, print_error, width_of, wrapped
 from pucli.core.errors import PucliError, RunError, UsageError, naming_options
+from pucli.core.inert_text import inert_text, one_line
 from pucli.core.json_values import json_values
 
 # Widest column of a table that is not wrapped, where there is room.
@@ -130,7 +131,11 @@ class Output:
         A file or pipe gets UTF-8 then. On a terminal, the command is refused.
         """
         self._check_encoding(text)
-        self.write(text)
+        try:
+            print(inert_text(text), flush=True)
+        except BrokenPipeError:  # no reader is left for further rows
+            self._drop_output()
+            raise SystemExit(0) from None
 
     def _check_encoding(self, text: str) -> None:
         stdout = sys.stdout
@@ -150,7 +155,7 @@ class Output:
 
     def fields(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Print ``name  value`` lines with aligned values; pairs whose value is None are left out."""
-        shown = [(name, number(value)) for name, value in pairs if value is not None]
+        shown = [(name, one_line(number(value))) for name, value in pairs if value is not None]
         width = max((len(name) for name, _ in shown), default=0)
         screen = width_of(sys.stdout)
         for name, value in shown:
@@ -163,7 +168,10 @@ class Output:
         try:
             print(inert_text(text, as_json=self.as_json), flush=True)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self._drop_output()
+
+    def _drop_output(self) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def together(self) -> None:
         """Let the files of this command appear at its end, or none of them if it is interrupted."""

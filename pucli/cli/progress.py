@@ -8,7 +8,8 @@ import time
 from contextlib import AbstractContextManager
 
 from pucli.cli.interrupts import interrupts
-from pucli.cli.terminal import duration, inert_text, print_error
+from pucli.cli.terminal import duration, print_error
+from pucli.core.inert_text import inert_text
 
 
 class Progress(AbstractContextManager["Progress"]):

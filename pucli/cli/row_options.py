@@ -102,6 +102,9 @@ class ReadingOptions:
     encoding: opt.Encoding = ""
     sep: opt.Separator = ""
     skip_rows: opt.SkippedRows = 0
+    header_rows: opt.HeaderRows = None
+    skip_footer: opt.SkippedFooter = None
+    quote: opt.Quote = ""
     sheet: opt.Sheet = ""
     decimal: opt.Decimal = ""
     missing: opt.Missing = None
@@ -113,9 +116,17 @@ class ReadingOptions:
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
         found = Reading(
-            self.encoding, self.sep, self.skip_rows, self.sheet, self.decimal, tuple(filter(None, words)),
+            encoding=self.encoding,
+            separator=self.sep,
+            skip_rows=self.skip_rows,
+            header_rows=self.header_rows,
+            skip_footer=self.skip_footer,
+            quote=self.quote,
+            sheet=self.sheet,
+            decimal=self.decimal,
+            missing=tuple(word for word in words if word),
             format=self.format,
-        )  # fmt: skip
+        )
         check_applies(found, files)
         return found
 

@@ -11,6 +11,8 @@ import sys
 import textwrap
 from typing import Any, TextIO
 
+from pucli.core.inert_text import inert_text
+
 # Widest line: longer ones are hard to read.
 WIDEST = 100
 # Characters of a message.
@@ -34,23 +36,6 @@ LEAST = 1e-6
 def on_terminal(stream: TextIO) -> bool:
     """Return whether `stream` is a terminal that can move its cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-# Control characters of a terminal, characters that change the direction of text, and bytes of a name that is no text.
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def inert_text(text: str, *, as_json: bool = False) -> str:
-    r"""Return text with control characters of a terminal written as escapes (\x1b).
-
-    Names, labels and cells of a file may have them. Tabs and line ends stay.
-    """
-
-    def escape(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        return f"\\u{code:04x}" if as_json or code > 0xFF else f"\\x{code:02x}"
-
-    return _CONTROLS.sub(escape, text)
 
 
 def filled(text: str, width: int, hanging: str = "") -> list[str]:

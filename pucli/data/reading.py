@@ -18,10 +18,14 @@ WANTED = "give a table with a header line and rows"
 
 _NO_FILES = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "unicode-escape",
                        "raw-unicode-escape", "undefined"})  # fmt: skip
+MOST_HEADERS, MOST_FOOTERS = 20, 10_000  # lines
 _OPTIONS = {
     "encoding": "encoding",
     "separator": "sep",
     "skip_rows": "skip-rows",
+    "header_rows": "header-rows",
+    "skip_footer": "skip-footer",
+    "quote": "quote",
     "sheet": "sheet",
     "decimal": "decimal",
     "missing": "missing",
@@ -47,6 +51,9 @@ class Reading:
     decimal: str = ""
     missing: tuple[str, ...] = ()  # further texts that mean an empty cell, besides `pucli.data.columns.cells.EMPTY`
     first_feature: int | None = None  # number of the first feature of a LIBSVM file, 0 or 1; None to infer it
+    header_rows: int | None = None  # number of lines with names, which are joined; None infers which lines are no rows
+    skip_footer: int | None = None  # number of lines left out after the last row; None infers which are no rows
+    quote: str = ""  # "none" if quotes in a text file are characters like others, else "double"
     format: str = ""  # format of a file of any name, by its extension: "tsv"; "" to see it by name and content
     # columns of the numbers whose form a model knows: text files give their cells as text. It is no option and not kept
     # here
@@ -72,6 +79,12 @@ class Reading:
             raise UsageError(f"--decimal and --sep are both {self.decimal!r}; they must differ")
         if self.skip_rows < 0:
             raise UsageError(f"--skip-rows {self.skip_rows}: give the number of lines above the header, 0 or more")
+        if self.header_rows is not None and not 1 <= self.header_rows <= MOST_HEADERS:
+            raise UsageError(f"--header-rows {self.header_rows}: give a number of lines, 1 to {MOST_HEADERS}")
+        if self.skip_footer is not None and not 0 <= self.skip_footer <= MOST_FOOTERS:
+            raise UsageError(f"--skip-footer {self.skip_footer}: give a number of lines, 0 to {MOST_FOOTERS}")
+        if self.quote not in ("", "double", "none"):
+            raise UsageError(f"--quote {self.quote}: give double, or none if quotes are characters like others")
 
     def over(self, given: Reading) -> Reading:
         """Return these options with those replaced that are given; the format is that of a single file."""
@@ -86,7 +99,8 @@ class Reading:
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Reading:
         """Return the options of a `record`; raise ValueError for anything else."""
-        types = {name: type(value) for name, value in asdict(cls()).items()} | {"missing": list, "first_feature": int}
+        counts = dict.fromkeys(("first_feature", "header_rows", "skip_footer"), int)
+        types = {name: type(value) for name, value in asdict(cls()).items()} | {"missing": list} | counts
         del types["formed"]
         for name, value in record.items():
             if name not in types or type(value) is not types[name]:
@@ -103,7 +117,7 @@ class Reading:
         found = []
         for name, option in _OPTIONS.items():
             value = getattr(self, name)
-            if value:
+            if value != getattr(type(self), name):
                 text = ",".join(value) if isinstance(value, tuple) else str(value).replace("\t", "\\t")
                 found.append(f"--{option} {shell_word(text)}")
         return " ".join(found)

@@ -15,6 +15,7 @@ import hashlib
 import importlib
 import io
 import json
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -271,6 +272,7 @@ def load_model(path: str | Path) -> SavedModel:
             f"{path}: was written by pucli {versions.get('pucli')} with the method {method!r}, which this version "
             f"({__version__}) does not have."
         )
+    _warn_if_later(path, versions.get("pucli"))
     reader = ValueReader(path, members, _known_classes(method))
     with _damage(path, "its content is not a model", passes=UsageError):
         pipeline = Pipeline([(str(name), reader.decode(step)) for name, step in about["steps"]])
@@ -278,8 +280,7 @@ def load_model(path: str | Path) -> SavedModel:
         names, metadata = list(about["feature_names"]), dict(about["metadata"])
         if about.get(DIGEST) != _digest(about, members):
             raise _damaged(path, "a part of it was changed after it was written")
-        if not names or not all(isinstance(name, str) for name in names):
-            raise _damaged(path, "its features have no names")
+        _check_names(path, names)
         origin = f" (model {path})"
         if encoder is not None:
             encoder.origin = origin
@@ -310,6 +311,25 @@ _METADATA: dict[Any, tuple[str, ...]] = {
     list: ("id_columns", "found_ids", "leaks"),
     dict: ("words", "data", "probability", "reading", "known"),
 }
+
+
+def _warn_if_later(path: Path, version: object) -> None:
+    """Warn of a model that a later version has written."""
+    here, other = (list(map(int, re.findall(r"\d{1,9}", str(one))[:3])) for one in (__version__, version))
+    if other > here:
+        warnings.warn(
+            f"{path}: was written by pucli {version}, later than this version ({__version__}), and may mean something "
+            "else here; update pucli",
+            stacklevel=3,
+        )
+
+
+def _check_names(path: Path, names: list[Any]) -> None:
+    """Raise UsageError unless the features have different names."""
+    if not names or not all(isinstance(name, str) for name in names):
+        raise _damaged(path, "its features have no names")
+    if len(set(names)) < len(names):
+        raise _damaged(path, "two of its features have one name")
 
 
 def _check_metadata(metadata: dict[str, Any], kind: str) -> None:

@@ -161,7 +161,7 @@ EFFECTS: dict[tuple[str, str], Effect] = {
 
 OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", "ids")
 OF_COMPARISON = ("metric", "repeats", "label_frequency", "scenario", "tune", "seed", "n_jobs")
-OF_READING = ("encoding", "sep", "skip_rows", "decimal", "missing")
+OF_READING = ("encoding", "sep", "skip_rows", "header_rows", "skip_footer", "quote", "decimal", "missing")
 TESTS_OF_READING = {
     "train tune prior advise auto": "test_every_command_that_learns_takes_the_options",
     "predict evaluate": "test_options_given_to_predict_and_evaluate_replace_those_of_the_model",

@@ -28,12 +28,12 @@ ARGUMENTS = {
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
     "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "fail_on", "folds",
-    "format", "formats", "goal",
+    "format", "formats", "goal", "header_rows",
     "label_frequency",
     "labeling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision", "prior",
-    "profile", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
-    "shard", "share", "skip_rows", "top",
+    "profile", "quote", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
+    "shard", "share", "skip_footer", "skip_rows", "top",
 }  # fmt: skip
 ANY = {
     "adapt",

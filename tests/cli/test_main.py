@@ -23,6 +23,7 @@ import yaml
 from pucli import __version__
 from pucli.cli.help import GROUPS, MANY, groups
 from pucli.cli.main import app, command_names, main
+from pucli.cli.output import Output
 from pucli.cli.progress import Lines
 from pucli.cli.terminal import duration, number
 from pucli.core.errors import RunError, UsageError
@@ -231,6 +232,20 @@ def test_schemas_of_declared_files_describe_the_keys(schema, key):
     assert key in found.get("properties", {}) or key in found["$defs"]
     for part in (found, *found["$defs"].values()):
         assert all(value["description"] for value in part.get("properties", {}).values())
+
+
+def test_further_rows_stop_when_the_reader_has_gone(monkeypatch):
+    def gone(*args, **options):
+        raise BrokenPipeError
+
+    dropped = []
+    monkeypatch.setattr("builtins.print", gone)
+    monkeypatch.setattr(Output, "_drop_output", lambda self: dropped.append(self))
+    out = Output(as_json=False, quiet=True)
+    out.write("a result, beside which a file may be written")
+    with pytest.raises(SystemExit) as stopped:
+        out.data("1,0.5")
+    assert stopped.value.code == 0 and len(dropped) == 2
 
 
 @pytest.mark.slow

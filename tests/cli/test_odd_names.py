@@ -110,3 +110,13 @@ def test_a_working_folder_that_is_gone_is_named(pucli, table, tmp_path):
     (tmp_path / "gone").rmdir()
     done = pucli("train", "-m", "blssvm", "--data", tmp_path / "rows.csv", "--label", "y", "--model", "m.model")
     assert done.code == 2 and "the working folder no longer exists" in done.err
+
+
+def test_a_line_end_in_a_name_forges_no_line(pucli, tmp_path):
+    name = "no\npucli: all fine.csv"
+    Path(name).write_text("a,b,y\n" + "".join(f"{i},{i % 7},{'yes' if i % 3 == 0 else ''}\n" for i in range(60)))
+    done = pucli("train", "-m", "blssvm", "--data", name, "--label", "z")
+    assert done.err.startswith("pucli: no\\npucli: all fine.csv: no column 'z'") and done.err.count("\n") == 1
+    done = pucli("train", "-m", "blssvm", "--data", name, "--label", "y", "--positive", "yes", "--model", "a\nb.model")
+    assert done.code == 0 and "no\\npucli: all fine.csv" in done.out and "a\\nb.model" in done.out
+    assert not any(line.startswith("pucli: ") for line in (done.out + done.err).splitlines())

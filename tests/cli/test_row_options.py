@@ -1,5 +1,6 @@
 """Reading options: every command takes them, and a model file keeps them for new files."""
 
+import csv
 import io
 import sys
 import types
@@ -9,7 +10,10 @@ import pandas as pd
 import pytest
 
 # a file that is read rightly only with all of these options
-OPTIONS = ["--encoding", "cp1252", "--sep", "|", "--skip-rows", "2", "--decimal", ",", "--missing", "n.v.,999"]
+OPTIONS = [
+    *("--encoding", "cp1252", "--sep", "|", "--skip-rows", "2", "--header-rows", "2", "--skip-footer", "1"),
+    *("--quote", "none", "--decimal", ",", "--missing", "n.v.,999"),
+]
 LABELED = ["--label", "gekauft", "--positive", "ja"]
 COMMANDS = {
     "train": ["train", "--method", "svc-naive", "--columns"],
@@ -23,7 +27,7 @@ COMMANDS = {
 def table(n=120, seed=0):
     random = np.random.default_rng(seed)
     frame = pd.DataFrame({"größe": random.integers(1000, 9000, n), "preis": random.normal(50, 20, n).round(2)})
-    frame["stadt"] = random.choice(["Köln", "Zürich", "Lyon"], n)
+    frame["stadt"] = random.choice(['"Köln', "Zürich", "Lyon"], n)
     frame["gekauft"] = np.where((frame["preis"] > 55) & (random.random(n) < 0.8), "ja", "")
     return frame
 
@@ -34,12 +38,13 @@ def plain(path, frame):
 
 
 def german(path, frame):
-    """Write a table as a German spreadsheet might, with words for empty cells and two lines of title."""
+    """Write a table as a German spreadsheet might: two lines of title, names in two, a last line for a test."""
     text = frame.copy().astype(object)
     text["größe"] = [f"{value:,}".replace(",", ".") for value in frame["größe"]]
     text["preis"] = ["n.v." if np.isnan(value) else f"{value:.2f}".replace(".", ",") for value in frame["preis"]]
-    lines = text.to_csv(index=False, sep="|", lineterminator="\n")
-    path.write_bytes(f"Bericht|für alle\n\n{lines}".encode("cp1252"))
+    lines = text.to_csv(index=False, sep="|", lineterminator="\n", quoting=csv.QUOTE_NONE)
+    names, rows = lines.split("\n", 1)
+    path.write_bytes(f"Bericht|für alle\n\n{names}\ngröße|preis|stadt|\n{rows}4711|9,5|Lyon|ja\n".encode("cp1252"))
     return path
 
 
@@ -63,8 +68,13 @@ def test_every_command_that_learns_takes_the_options(pucli, files, command):
     kinds = {column["column"]: column["kind"] for column in result.document["columns"]}
     assert kinds == {"größe": "number", "preis": "number", "stadt": "category"}
     assert result.document["rows"] == 120
-    for option in ("--encoding cp1252", "--sep |", "--skip-rows 2", "--decimal ,", "--missing n.v.,999"):
-        without = [word for word in OPTIONS if word not in option.split()]
+    given = (
+        *("--encoding cp1252", "--sep |", "--skip-rows 2", "--header-rows 2", "--skip-footer 1", "--quote none"),
+        *("--decimal ,", "--missing n.v.,999"),
+    )
+    for option in given:
+        place = OPTIONS.index(option.split()[0])
+        without = [*OPTIONS[:place], *OPTIONS[place + 2 :]]
         other = pucli(*COMMANDS[command], *LABELED, "--data", files.train, *without, "--json")
         assert option.startswith("--sep ") or other.out != result.out
 
@@ -89,7 +99,8 @@ def test_a_model_keeps_the_options_for_new_files(pucli, files):
 def test_options_given_to_predict_and_evaluate_replace_those_of_the_model(pucli, files):
     train = ["train", "--method", "svc-naive", *LABELED, "--model", "german.model"]
     assert pucli(*train, "--data", files.train, *OPTIONS).code == 0
-    other = ["--encoding", "utf-8", "--sep", ",", "--decimal", ".", "--missing", "nothing"]
+    other = ["--encoding", "utf-8", "--sep", ",", "--decimal", ".", "--missing", "nothing", "--quote", "double"]
+    other += ["--header-rows", "1", "--skip-footer", "0"]
     lines = files.plain_new.read_text(encoding="utf-8")
     files.plain_new.write_text(f"title\n{lines}", encoding="utf-8")
     same = pucli("predict", "--model", "german.model", "--data", files.new, "--json").document["predictions"]
@@ -132,7 +143,8 @@ def test_compare_reads_with_the_options(pucli, files, tmp_path):
     expected = pucli(*words, "--data", same_name)
     (found,), (other,) = read.document["scores"], expected.document["scores"]
     assert found["values"] == other["values"]
-    for option in (["--sheet", "x"], ["--encoding", "x"], ["--sep", "xy"], ["--skip-rows", "1"], ["--decimal", "x"]):
+    wrong = (["--sheet", "x"], ["--encoding", "x"], ["--sep", "xy"], ["--skip-rows", "1"], ["--decimal", "x"])
+    for option in (*wrong, ["--header-rows", "0"], ["--skip-footer", "-1"], ["--quote", "x"]):
         assert pucli(*words, "--data", same_name, *option).code == 2
     assert pucli(*words, "--data", same_name, "--missing", "ja").code == 2
 

@@ -12,9 +12,9 @@ import time
 import numpy as np
 import pytest
 
-from pucli.cli.terminal import inert_text
 from pucli.core.atomic_files import check_output, is_stdout, replacing, together
 from pucli.core.errors import UsageError
+from pucli.core.inert_text import inert_text
 from pucli.report.formats.latex import escape
 from tests.helpers import ROOT, by_night
 

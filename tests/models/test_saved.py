@@ -13,7 +13,16 @@ from pucli.core import saved_state
 from pucli.core.errors import RunError, UsageError
 from pucli.core.saved_state import Nested
 from pucli.methods import METHODS, make_estimator
-from pucli.models.saved import ABOUT, SavedModel, load_model, make_pipeline, save_model
+from pucli.models.saved import (
+    ABOUT,
+    DIGEST,
+    SavedModel,
+    _digest,
+    _warn_if_later,
+    load_model,
+    make_pipeline,
+    save_model,
+)
 
 
 def rows():
@@ -316,3 +325,19 @@ def test_a_path_that_cannot_be_written(tmp_path, where):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=str(tmp_path)):
         save_model(tmp_path / where, trained())
+
+
+def test_a_model_of_a_later_version_is_told(tmp_path):
+    path = save_model(tmp_path / "m.model", trained())
+    load_model(path)  # silent, as warnings are errors here
+    _warn_if_later(path, None)
+    with pytest.warns(UserWarning, match=r"m\.model: was written by pucli 99\.0, later than this version"):
+        _warn_if_later(path, "99.0")
+
+
+def test_features_of_one_name_are_damage(tmp_path):
+    def repeat(about, members):
+        about["feature_names"] = [about["feature_names"][0]] * len(about["feature_names"])
+        about[DIGEST] = _digest(about, {name: part for name, part in members.items() if name != ABOUT})
+
+    refuse(changed(tmp_path / "m.model", repeat), "two of its features have one name")

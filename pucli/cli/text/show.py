@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.terminal import inert_text, number, percent, percents
+from pucli.cli.terminal import number, percent, percents
+from pucli.core.inert_text import inert_text
 
 if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
@@ -196,4 +197,6 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    return inert_text(" ".join(str(text).split())).replace("|", "\\|").replace("<", "&lt;")
+    from pucli.report.formats.markdown import literal
+
+    return literal(inert_text(str(text))).replace("|", "\\|").replace("<", "&lt;")

@@ -45,8 +45,9 @@ def trimmed(text: str) -> str:
 
 
 EMPTY = frozenset(
-    {"", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "NaT"}
-)
+    {"", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "NaT",
+     "\\N"}
+)  # fmt: skip
 """Texts that are read as an empty cell."""
 
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
@@ -198,7 +199,18 @@ class ColumnCells:
 
     @cached_property
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells as numbers."""
+        """Return the cells as numbers, NaN where one is none or infinite, and which filled ones are so."""
+        values, wrong = self._numbers()
+        infinite = np.isinf(values)
+        return (np.where(infinite, np.nan, values), wrong | infinite) if infinite.any() else (values, wrong)
+
+    @property
+    def infinite(self) -> np.ndarray:
+        """Return which cells (n,) are infinite numbers."""
+        wrong = self.numbers[1]
+        return wrong & np.isinf(self._numbers()[0]) if wrong.any() else wrong
+
+    def _numbers(self) -> tuple[np.ndarray, np.ndarray]:
         import pandas as pd
 
         column = self.series

@@ -60,8 +60,8 @@ MIN_DOTTED = 5  # cells with and without a dot for thousands
 
 # words for an empty cell, in lower case, besides `pucli.data.columns.cells.EMPTY`
 PLACEHOLDERS = frozenset(
-    {".", "..", "...", "…", "-", "--", "---", "–", "—", "*", "na", "n.a.", "n/v", "n.v.", "nv", "k.a.", "k. a.", "nil",
-     "none", "unknown", "unbekannt", "inconnu", "desconocido", "missing", "not available", "not applicable",
+    {".", "..", ":", "...", "…", "-", "--", "---", "–", "—", "*", "na", "n.a.", "n/v", "n.v.", "nv", "k.a.", "k. a.",
+     "nil", "none", "unknown", "unbekannt", "inconnu", "desconocido", "missing", "not available", "not applicable",
      "no data", "nd",
      "n.d.", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!", "(null)", "(blank)", "(empty)",
      "empty", "blank", "\\n", "undefined", "tbd", "s.o.", "s/o", "entfällt", "keine angabe",

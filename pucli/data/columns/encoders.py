@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,10 +25,10 @@ from pucli.data.columns.cells import (
     shortest,
     zoned_texts,
 )
-from pucli.data.columns.doubts import date_format
+from pucli.data.columns.doubts import date_format, placeholders
 from pucli.data.columns.drift import DriftCounter, Range
 from pucli.data.columns.kinds import Column, yes_value
-from pucli.data.columns.number_forms import number_form, text_numbers
+from pucli.data.columns.number_forms import flagged_numbers, number_form, text_numbers
 from pucli.data.labels import NO, YES
 
 if TYPE_CHECKING:
@@ -280,7 +280,11 @@ class Number:
 
     def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
         """Write the features of n cells into `out`."""
-        values, wrong = formed(cells, self.decimal, self.unit)
+        values, wrong = self._read(cells, tally)
+        if wrong.any() and (infinite := wrong & cells.infinite).any():
+            cell = cell_text(cells.series.iloc[int(infinite.argmax())])
+            tally.add(self.name, "infinite, treated as empty", infinite, cell)
+            wrong = wrong & ~infinite
         if self.kind == "yes/no" and wrong.any():
             values, wrong = self._with_words(cells, values, wrong, tally)
         if wrong.any():
@@ -300,6 +304,10 @@ class Number:
             place = tally.place(tally.offset + row)
             raise TableError(f"column {self.name!r}, {place}: {what}; the model cannot fill such a cell, so correct it")
         write_filled(self.name, values, self.fill, self.indicator, out, tally)
+
+    def _read(self, cells: ColumnCells, tally: DriftCounter) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers, and which filled cells are none."""
+        return formed(cells, self.decimal, self.unit)
 
     def _with_words(
         self, cells: ColumnCells, values: np.ndarray, wrong: np.ndarray, tally: DriftCounter
@@ -324,6 +332,46 @@ class Number:
         written = cell_text(cell) if isinstance(cell, str) else shortest(values[row])
         count = f" ({bad.sum()} such cells)" if bad.sum() > 1 else ""
         raise TableError(f"column {self.name!r}, {place}: {written} {what}{count}; correct or clear the cell")
+
+
+@dataclass(frozen=True)
+class FlaggedNumber(Number):
+    """Numbers as for `Number`, and one 0/1 feature for each flag that stands beside a number or in place of it."""
+
+    flags: list[str] = field(default_factory=list)
+    saved_state: ClassVar[State] = {**Number.saved_state, "flags": Names("flags")}
+
+    @property
+    def features(self) -> list[str]:
+        """Return the names of the features."""
+        return [self.name, *(f"{self.name} flag {flag}" for flag in self.flags), *super().features[1:]]
+
+    def how(self) -> str:
+        """Describe the encoding."""
+        return super().how() + (f"; {len(self.flags)} flag{'s' * (len(self.flags) != 1)} marked" if self.flags else "")
+
+    def encode(self, cells: ColumnCells, out: np.ndarray, tally: DriftCounter) -> None:
+        """Write the features of n cells into `out`."""
+        super().encode(cells, out, tally)
+        out[:, 1 : 1 + len(self.flags)] = 0.0
+        if cells.type not in "iufbm":
+            place = {flag: position for position, flag in enumerate(self.flags, start=1)}
+            found = [place.get(flag, 0) for flag in flagged_numbers(cells.texts, self.decimal).flags]
+            columns = np.array([*found, 0])[cells.codes]
+            rows = np.flatnonzero(columns)
+            out[rows, columns[rows]] = 1.0
+
+    def _read(self, cells: ColumnCells, tally: DriftCounter) -> tuple[np.ndarray, np.ndarray]:
+        if cells.type in "iufbm":
+            return cells.numbers
+        values, flags = flagged_numbers(cells.texts, self.decimal)
+        number, known = ~np.isnan(values), np.isin(flags, ["", *self.flags])
+        new = np.append(~known & number, False)[cells.codes]
+        if new.any() and self.flags:
+            tally.add(self.name, "with a flag not seen in training", new, cells.texts[cells.codes[int(new.argmax())]])
+        empty = known | placeholders(cells.texts) | np.char.startswith(np.array(cells.texts, dtype=str), ":")
+        wrong = np.append(~number & ~empty, False)[cells.codes]
+        return np.append(values, np.nan)[cells.codes], wrong
 
 
 @dataclass(frozen=True)
@@ -535,6 +583,7 @@ def encoder_of_state(state: dict[str, Any]) -> ColumnEncoder:
 
 _ENCODERS: dict[str, Callable[..., ColumnEncoder]] = {
     "Number": Number,
+    "FlaggedNumber": FlaggedNumber,
     "YesNo": YesNo,
     "Category": Category,
     "Date": Date,
@@ -559,9 +608,13 @@ def fit_column(cells: ColumnCells, column: Column, *, max_categories: int, max_w
     if kind == "date":
         return _fit_date(cells, column)
     if kind == "number" or (kind == "yes/no" and not column.values):
-        values = formed(cells, column.decimal, column.unit)[0]
+        if column.flags is not None:
+            values = np.append(flagged_numbers(cells.texts, column.decimal).values, np.nan)[cells.codes]
+        else:
+            values = formed(cells, column.decimal, column.unit)[0]
         fill = _median(values) if kind == "number" else float(np.nanmean(values) > 0.5)
-        return Number(name, kind, fill, bool(np.isnan(values).any()), *_ends(values), column.decimal, column.unit)
+        found = (name, kind, fill, bool(np.isnan(values).any()), *_ends(values), column.decimal, column.unit)
+        return Number(*found) if column.flags is None else FlaggedNumber(*found, list(column.flags))
     codes, texts = cells.coded
     if kind == "text":
         return _fit_text(column, codes, texts, max_words)

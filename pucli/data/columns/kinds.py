@@ -47,7 +47,10 @@ from pucli.data.columns.doubts import (
     usual_date_format,
 )
 from pucli.data.columns.number_forms import (
+    MULTIPLES,
+    SIGNS,
     NumberForm,
+    flagged_numbers,
     formed_numbers,
     is_decorated,
     number_form,
@@ -62,6 +65,7 @@ if TYPE_CHECKING:
 
 KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant")
 """The kinds of columns. Identifiers and constant texts have no features."""
+MOST_FLAGS = 10  # that have a feature
 MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
 
 
@@ -84,6 +88,8 @@ class Column:
     n_unread: int = 0  # number of filled cells that the kind cannot read, which count as empty
     unread: str = ""  # one of them
     n_filled: int = 0  # number of filled cells
+    # what stands beside the numbers of some cells, or in place of them, and is a feature; None where nothing does
+    flags: tuple[str, ...] | None = None
 
     @property
     def share_read(self) -> float | None:
@@ -358,10 +364,50 @@ def formed_number_column(cells: ColumnCells, decimal: str) -> Column | None:
     return with_unread(found, cells, ~np.isnan(formed_numbers(texts, form.decimal, form.unit)), "not numbers")
 
 
+def flagged_number_column(cells: ColumnCells, decimal: str, *, declared: bool = False) -> Column | None:
+    """Describe a column of numbers with flags beside some of them; None for another."""
+    texts, counts = cells.texts, cells.counts
+    signs = (decimal,) if decimal else (".", ",")
+    found = {sign: flagged_numbers(texts, sign) for sign in signs}
+    sign = min(signs, key=lambda one: int(np.isnan(found[one].values).sum()))
+    values, flags = found[sign]
+    number, flagged = ~np.isnan(values), np.array([bool(flag) for flag in flags])
+    marks = {flag for flag, one in zip(flags, number & flagged, strict=True) if one and not SIGNS.fullmatch(flag)}
+    plain = counts[number & ~flagged].sum()
+    if marks and (2 * plain < counts[number].sum() or (len(marks) < 2 and not declared) or marks <= MULTIPLES.keys()):
+        return None  # units, of which one alone has a form of its own
+    blank = placeholders(texts)
+    empty = blank | np.array([text.startswith(":") for text in texts])
+    if not declared and not ((number & flagged).any() and mostly(number | empty, cells)):
+        return None
+    if len(np.unique(values[number])) < MIN_NUMBERS or (declared and number.sum() < is_decorated(texts).sum()):
+        return None
+    by_flag = Counter[str]()
+    for flag, n, one in zip(flags, counts.tolist(), flagged & ~blank, strict=True):
+        by_flag[flag] += n * bool(one)
+    told = ", ".join(f"{flag!r} ({n:,})" for flag, n in by_flag.most_common(4) if n)
+    n_unread, other = int(counts[~number].sum()), np.where(number, 0, counts)
+    column = number_column(cells.name, np.append(values, np.nan)[cells.codes])
+    ways = "--as COLUMN=number makes features of them, --as COLUMN=category keeps the words"
+    warning = f"has flags beside its numbers or in place of them, which are not used: {told}; {ways}"
+    return replace(
+        column,
+        kind="number" if declared else column.kind,
+        decimal=sign,
+        flags=tuple(flag for flag, n in by_flag.most_common(MOST_FLAGS) if n) if declared else (),
+        n_unread=n_unread,
+        unread=texts[int(other.argmax())] if n_unread else "",
+        warning=column.warning if declared else "; it ".join(filter(None, (warning, column.warning))),
+        remark=f"cells without a number, treated as empty: {n_unread:,}; flags: {told or 'none'}" if declared else "",
+    )
+
+
 def declared_number_column(cells: ColumnCells, decimal: str) -> Column:
     """Describe a column that is declared as number; cells that are none count as empty."""
     name = cells.name
     values, wrong = cells.numbers
+    if cells.type == "O" and wrong.any() and (flagged := flagged_number_column(cells, decimal, declared=True)):
+        return flagged
     form = _declared_form(cells, wrong, decimal)
     if form is not None:
         values, wrong = text_numbers(*cells.coded, form.decimal, form.unit)
@@ -438,6 +484,8 @@ def _described(cells: ColumnCells, decimal: str) -> Column:
     if {text.casefold() for text in texts} <= {"true", "false"}:
         return replace(seen, kind="yes/no")
     as_number = ~np.isnan(formed_numbers(texts, decimal) if decimal else parsed_numbers(texts))
+    if not as_number.all() and (flagged := flagged_number_column(cells, decimal)):
+        return flagged
     if mostly(as_number, cells):
         return plain_number_column(cells, as_number, decimal)
     if formed := formed_number_column(cells, decimal):
@@ -525,6 +573,10 @@ def column_kinds(
     for name in names:
         cells = columns[name]
         one = _given(cells, kinds[name], decimal) if name in kinds else _inferred(cells, decimal)
+        numeric = one.kind in ("number", "identifier", "constant", "yes/no") and not one.values
+        if numeric and (n := int(cells.infinite.sum())):
+            how = f"has {n:,} infinite cell{'s' * (n > 1)}, read as empty; --missing inf,-inf,Infinity says so"
+            one = replace(one, n_unread=max(n, one.n_unread), unread=one.unread or "inf", warning=how)
         found.append(replace(one, n_filled=int(cells.series.notna().sum())))
     return found
 

@@ -28,14 +28,16 @@ _CURRENCY = rf"(?:(?:US|AU?|CA?|R|HK|NZ|S|NT)\$|[{_SIGNS}]|{_CODES}|Fr\.|Rs\.?|R
 _UNIT = (
     rf"°\s?[A-Z]|(?:[^\W\d_°µ%‰][^\W\d_/²³]{{0,4}}|[%‰°µ{_SIGNS}][^\W\d_]{{0,2}})(?:/[^\W\d_]{{1,4}})?[²³]?|{_CURRENCY}"
 )
-_MULTIPLES = ("K", "k", "M", "B", "T", "bn", "mn", "tn", "Mio", "Mrd", "Tsd", "tsd")
+MULTIPLES = {
+    **dict.fromkeys(("K", "k", "Tsd", "tsd"), 1e3), **dict.fromkeys(("M", "mn", "Mio"), 1e6),
+    **dict.fromkeys(("B", "bn", "Mrd"), 1e9), **dict.fromkeys(("T", "tn"), 1e12),
+}  # fmt: skip
 _DIGITS = r"\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
 _DECORATED = re.compile(
     rf"(?P<first>{_CURRENCY})?\s*(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_CURRENCY})?\s*(?P<sign2>[+-])?"
     rf"(?P<digits>{_DIGITS})\s*"
     rf"(?P<after>{_CURRENCY}(?=\s*-?\)?$)|{_UNIT})?(?P<dot>\.)?\s*(?P<last>{_CURRENCY})?\s*(?P<sign3>-)?(?P<close>\))?"
 )
-_OF_MULTIPLE = re.compile(rf"{_CURRENCY}?(?:{'|'.join(_MULTIPLES)}){_CURRENCY}?")
 _NO_DECIMALS = re.compile(r"(?<=\d)([.,])(--?|—)(?!\d)")  # 89,- €
 _OF_SIGN = {
     sign: re.compile(
@@ -46,6 +48,11 @@ _OF_SIGN = {
 }
 _QUOTED = re.compile(r"""="(.*)"|["“”„](.*)["“”]|'([^']*)'?""")  # also a formula that keeps a text in a spreadsheet
 _FORTRAN = re.compile(r"(?<=[\d.])[dD](?=[+-]\d{1,3}$)")  # the exponent of double precision
+_FLAGGED = re.compile(
+    r"(?P<before>[<>~≈≤≥]=?|)\s*(?P<sign>[+-]?)(?P<digits>\d[\d.,']*(?:[eE][+-]?\d+)?|[.,]\d+)\s*"
+    r"(?P<after>[*†‡^#!]{1,4}|\+|\[\w{1,4}\]|\(\w{1,4}\)|[^\W\d_]{1,4}|)"
+)
+SIGNS = re.compile(r"[<>~≈≤≥*†‡^#!+].*|\[.*|\(.*")  # flags that are no units
 _INDIAN = re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?")
 
 
@@ -69,6 +76,12 @@ class _Parts(NamedTuple):
     negative: bool
     digits: str
     unit: str
+    multiple: str = ""  # of `MULTIPLES`
+
+    def number(self, decimal: str) -> float | None:
+        """Return the number, None if it is not written with this decimal sign."""
+        found = _number(self.digits, decimal)
+        return None if found is None else (-found if self.negative else found) * MULTIPLES.get(self.multiple, 1.0)
 
 
 def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
@@ -96,15 +109,12 @@ def number_form(texts: Sequence[str], decimal: str = "") -> NumberForm | None:
 
 
 def of_other_scale(texts: Sequence[str], form: NumberForm) -> str:
-    """Return a number without unit if it seems to be of another scale: a share beside percentages, 900 beside 1.2K."""
-    multiple = _OF_MULTIPLE.fullmatch(form.unit) is not None
-    if form.unit not in ("%", "‰") and not multiple:
+    """Return a number without unit if it seems to be of another scale: a share beside percentages."""
+    if form.unit not in ("%", "‰"):
         return ""
     values = formed_numbers(texts, form.decimal, form.unit)
     plain = np.array([not parts or not parts.unit for parts in _parts(texts)])
     shares = values[plain]
-    if multiple:
-        return texts[int((plain & (values != 0.0)).argmax())] if shares.any() else ""
     if not plain.any() or shares.min() < 0.0 or shares.max() > 1.0 or values[~plain].max(initial=0.0) <= 1.0:
         return ""
     return texts[int(plain.argmax())]
@@ -127,8 +137,8 @@ def formed_numbers(texts: Sequence[str], decimal: str, unit: str = "") -> np.nda
     """Return texts of a given form as numbers."""
     values = []
     for parts in _parts(texts):
-        number = None if parts is None or parts.unit not in ("", unit) else _number(parts.digits, decimal)
-        values.append(np.nan if parts is None or number is None else -number if parts.negative else number)
+        number = None if parts is None or parts.unit not in ("", unit) else parts.number(decimal)
+        values.append(np.nan if number is None else number)
     return np.array(values, dtype=np.float64)
 
 
@@ -156,13 +166,51 @@ def _parts(texts: Iterable[str]) -> list[_Parts | None]:
             continue
         signs = [parts[name] for name in ("sign", "sign2", "sign3") if parts[name]]
         units = [parts[name] for name in ("first", "before", "after", "last") if parts[name]]
-        multiple = parts["after"] in _MULTIPLES  # $1.2M, 3 Mio. €
+        multiple = parts["after"] in MULTIPLES  # $1.2M, 3 Mio. €
         if len(signs) + bool(parts["open"]) > 1 or len(units) > 1 + multiple or (parts["dot"] and not multiple):
             continue
         unit = "".join("".join(units).split())
         if not unit[:1].isnumeric():  # 3½
-            found[-1] = _Parts(bool(parts["open"]) or signs == ["-"], parts["digits"].strip(), unit)
-    return found
+            of = parts["after"] if multiple else ""
+            found[-1] = _Parts(bool(parts["open"]) or signs == ["-"], parts["digits"].strip(), unit, of)
+    if {part.unit for part in found if part is not None} - {"", *MULTIPLES}:  # 500 B beside 2 KB
+        return found
+    return [part and part._replace(unit=part.unit.replace(part.multiple, "", 1)) for part in found]
+
+
+class FlaggedNumbers(NamedTuple):
+    """Numbers with something beside them.
+
+    values : array of shape (k,)
+        The numbers, NaN where there is none.
+    flags : list of str
+        What stands beside each, or in place of it; "" for a number alone and an empty cell.
+    """
+
+    values: np.ndarray
+    flags: list[str]
+
+
+def flagged_numbers(texts: Sequence[str], decimal: str = ".") -> FlaggedNumbers:
+    """Return texts as numbers and flags, as statistical offices and laboratories write them.
+
+    Examples
+    --------
+    >>> found = flagged_numbers(["41.3 b", "<0.5", "3.2", ": c", "250,000+"])
+    >>> found.values.tolist(), found.flags
+    ([41.3, 0.5, 3.2, nan, 250000.0], ['b', '<', '', 'c', '+'])
+    """
+    values, flags = [], []
+    for text in texts:
+        found = _FLAGGED.fullmatch(text.translate(_BLANKS).strip())
+        number = _number(found["digits"], decimal) if found else None
+        if found is None or number is None:
+            values.append(np.nan)
+            flags.append(text.lstrip(": "))
+        else:
+            values.append(-number if found["sign"] == "-" else number)
+            flags.append(found["before"] + found["after"])
+    return FlaggedNumbers(np.array(values, dtype=np.float64), flags)
 
 
 def _proof(digits: str) -> str:

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NULL = "\\N"  # of databases
 NA = [
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
-    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null", NULL),
 ]
 """Texts that pandas reads as empty cells."""
 _SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "blank": r"\s+"}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from pucli.core.errors import PucliError, UsageError
+from pucli.core.inert_text import one_line
 from pucli.core.memory import available_bytes
 from pucli.data.files.disguises import packing, recognized
 from pucli.data.files.text.records import LONGEST, endless_line
@@ -52,7 +53,7 @@ def check_ends(path: Path) -> None:
 
 def shown(path: Path) -> str:
     """Return the name of a file for messages."""
-    return "stdin" if path == STDIN else str(path)
+    return "stdin" if path == STDIN else one_line(str(path))
 
 
 @contextmanager

@@ -85,6 +85,11 @@ def check_applies(how: Reading, files: Collection[Path]) -> None:
         raise UsageError(f"--encoding {how.encoding}: {shown} is no text file; leave it out")
     if how.skip_rows and not kinds & {*SUFFIXES, *SHEETS}:
         raise UsageError(f"--skip-rows {how.skip_rows}: {shown} is neither separated text nor a workbook; leave it out")
+    for option, value in (("--header-rows", how.header_rows), ("--skip-footer", how.skip_footer)):
+        if value is not None and not kinds & {*SUFFIXES, *SHEETS}:
+            raise UsageError(f"{option} {value}: {shown} is neither separated text nor a workbook; leave it out")
+    if how.quote and not kinds & set(SUFFIXES):
+        raise UsageError(f"--quote {how.quote}: {shown} is not separated text; leave it out")
 
 
 def check_content(path: Path, kind: str) -> None:
@@ -359,7 +364,9 @@ def open_table(
     if twice := twice_encoded(list(frame.columns)):
         name, meant = twice
         note(f"{shown(path)}: the header was encoded as UTF-8 twice: {name!r} is probably {meant!r}; {HINT}")
-    return table._replace(frame=frame, reading=replace(how, first_feature=table.reading.first_feature))
+    found = table.reading
+    how = replace(how, first_feature=found.first_feature, header_rows=found.header_rows or how.header_rows)
+    return table._replace(frame=frame, reading=how)
 
 
 def _table(path: Path, wanted: ReadRequest) -> Table:
@@ -382,7 +389,8 @@ def _delimited(path: Path, wanted: ReadRequest) -> Table:
     inferred = layout.separator != "," and not how.decimal
     commas = with_decimal_points(frame, as_text, wanted.as_number) if inferred else frozenset()
     codes = doubtful_texts(head, cells)
-    return Table(frame, lambda row: f"line {line_of(path, layout, row)}", layout.naming, commas, codes)
+    place, found = lambda row: f"line {line_of(path, layout, row)}", layout.reading
+    return Table(frame, place, layout.naming, commas, codes, found)
 
 
 def _delimited_size(path: Path, how: Reading) -> float:
@@ -415,7 +423,7 @@ def _sheet(path: Path, wanted: ReadRequest) -> Table:
     found = read_sheet(
         path,
         how.sheet,
-        skip_rows=how.skip_rows,
+        how=how,
         known=wanted.known,
         as_text=wanted.as_text,
         as_shown={*wanted.ids, label} if label is not None else wanted.ids,
@@ -423,7 +431,8 @@ def _sheet(path: Path, wanted: ReadRequest) -> Table:
     others = ", ".join(map(repr, found.others))
     naming = f"; sheet {found.sheet!r} was read, the others are {others} (--sheet NAME)" if others else ""
     rows, sheet = found.rows, found.sheet
-    return Table(found.frame, lambda row: f"row {rows[row]} of sheet {sheet!r}", naming)
+    place = lambda row: f"row {rows[row]} of sheet {sheet!r}"  # noqa: E731
+    return Table(found.frame, place, naming, reading=replace(how, header_rows=found.header_rows))
 
 
 def _parquet(path: Path, wanted: ReadRequest) -> Table:

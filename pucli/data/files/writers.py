@@ -64,7 +64,7 @@ def check_writable_format(path: Path) -> None:
 
 
 # A spreadsheet takes a cell that begins so for a formula, and runs it.
-_BEGINNINGS = "=+-@\t\r"
+_BEGINNINGS = "=+-@\t\r＝＋－＠"
 
 
 def inert(text: str) -> str:

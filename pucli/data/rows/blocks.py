@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pucli.data.columns.doubtful_rows import inner_header, last_row, second_header, subtotals
+from pucli.data.columns.doubtful_rows import totals, words_among_numbers
 from pucli.data.files.disguises import check_is_text, packing, recognized
 from pucli.data.files.packed import buffered, plain_stream
 from pucli.data.files.spool import STDIN, is_stream, reread, shown
@@ -160,24 +160,17 @@ def _from_stream(path: Path, columns: BlockColumns, rows: int, how: Reading) -> 
 
 def _noted(path: Path, tables: Iterator[Table]) -> Iterator[Table]:
     """Yield blocks, and tell the user which of their rows seem not to be data."""
-    before, start, totals, header, kinds = None, 0, "", "", None
+    start, found = 0, {words_among_numbers: "", totals: ""}
+    kinds: list[Any] = []
     for table in tables:
-        if before is None:
-            _warn(path, second_header(table.frame, table.place))
-        else:
-            if not totals:
-                totals = subtotals(before.frame, before.place, start, ended=False)
-                _warn(path, totals)
-            start += len(before.frame)
         here = table.frame.dtypes.tolist()
-        if not header and here != kinds:  # a column of numbers with a word is of another type
-            header, kinds = inner_header(table.frame, table.place, start), here
-            _warn(path, header)
+        for of, text in found.items():
+            if not text and (of is totals or here != kinds):  # a column of numbers with a word is of another type
+                found[of] = of(table.frame, table.place, start)
+                _warn(path, found[of])
+        kinds = here
+        start += len(table.frame)
         yield table
-        before = table
-    if before is not None:
-        _warn(path, "" if totals else subtotals(before.frame, before.place, start))
-        _warn(path, last_row(before.frame, before.place, start))
 
 
 def _warn(path: Path, text: str) -> None:

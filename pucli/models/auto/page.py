@@ -13,6 +13,7 @@ import numpy as np
 
 from pucli.core.atomic_files import replacing
 from pucli.core.errors import UsageError, shell_word
+from pucli.core.inert_text import inert_text
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
 from pucli.data.columns.encoder import cell, features_of_days, spans
@@ -85,7 +86,7 @@ def write_report(
         date=datetime.now(UTC).date().isoformat(),
     )
     with replacing(path) as partial:
-        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        partial.write_text(inert_text(text), encoding="utf-8", errors="backslashreplace")
 
 
 def question(label: str, word: str) -> str:

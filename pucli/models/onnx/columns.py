@@ -14,7 +14,7 @@ import numpy as np
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import EMPTY
 from pucli.data.columns.encoder import TableEncoder
-from pucli.data.columns.encoders import PARTS, Category, ColumnEncoder, Date, Number, Text, YesNo
+from pucli.data.columns.encoders import PARTS, Category, ColumnEncoder, Date, FlaggedNumber, Number, Text, YesNo
 from pucli.data.labels import NO, YES
 from pucli.models.onnx.graph import INT64, OnnxGraph
 
@@ -53,6 +53,10 @@ def _column(graph: OnnxGraph, column: ColumnEncoder) -> tuple[list[str], Input]:
     name = column.name
     if not name:
         raise UsageError("a column without a name cannot be an input of an ONNX graph; name it in the training file.")
+    if isinstance(column, FlaggedNumber):
+        raise UsageError(
+            f"column {name!r} has flags beside its numbers, which ONNX cannot read; leave it out (--drop)."
+        )
     if isinstance(column, Number):
         cells = f"number without its unit {column.unit}" if column.unit else "number"
         empty = "" if np.isnan(column.fill) else _NAN

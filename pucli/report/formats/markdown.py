@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from pucli.core.inert_text import inert_text
 from pucli.metrics import MethodRanking, get_metric
 from pucli.report.model import Report
 from pucli.report.tables.causes import CAUSES
@@ -34,9 +35,9 @@ def markdown(report: Report) -> str:
     ]
     notes = [("notes.md", "Notes: reasons and readings")] if (report.folder / "notes.md").is_file() else []
     if texts := [*notes, *report.texts]:
-        parts += ["## More", "\n".join(f"- [{title}]({path})" for path, title in texts)]
+        parts += ["## More", "\n".join(f"- [{literal(title)}]({path})" for path, title in texts)]
     if report.figures:
-        parts += ["## Figures", *(f"![{title}]({path})" for path, title in report.figures)]
+        parts += ["## Figures", *(f"![{literal(title)}]({path})" for path, title in report.figures)]
     parts += _how_to_read(report)
     return _TAG.sub(r"\\<", "\n\n".join(parts)) + "\n"
 
@@ -81,7 +82,7 @@ def _how_to_read(report: Report) -> list[str]:
 
 
 def _head(report: Report) -> list[str]:
-    lines = [f"# {literal(report.experiment)}: {report.title}"]
+    lines = [f"# {literal(report.experiment)}: {literal(report.title)}"]
     if report.source:
         lines.append(f"Source: {report.source}.")
     lines.append(f"**Profile `{report.profile}`**: {report.extent}.")
@@ -275,7 +276,7 @@ def literal(name: str) -> str:
     >>> print(literal("a_b *and* _c [d]"))
     a_b \*and\* \_c \[d\]
     """
-    return _SIGNS.sub(r"\\\g<0>", " ".join(name.split()))
+    return _SIGNS.sub(r"\\\g<0>", inert_text(" ".join(name.split())))
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from pucli.core.inert_text import inert_text
 from pucli.core.version import __version__
 from pucli.metrics import get_metric
 from pucli.report.model import FIRST_TITLE, Report
@@ -81,7 +82,7 @@ def render(template: str, *, root: str = "", standalone: bool = False, **values:
     shared = {"root": root, "standalone": standalone, "version": __version__}
     if standalone:
         shared |= {"style": asset("style.css"), "script": asset("script.js")}
-    text = environment().get_template(template).render(**shared, **values)
+    text = inert_text(environment().get_template(template).render(**shared, **values))
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip()) + "\n"
 
 

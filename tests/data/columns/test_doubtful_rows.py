@@ -12,6 +12,7 @@ import pytest
 from pucli.data.columns.doubtful_rows import doubtful_rows
 from pucli.data.files.table import Table
 from pucli.data.files.tables import open_table
+from pucli.data.reading import AS_IT_IS, Reading
 from pucli.data.rows.blocks import read_blocks
 
 HEADER = ["customer", "age", "income", "city", "bought"]
@@ -31,10 +32,10 @@ def saved(path: Path, rows: list[list[object]]) -> Path:
     return path
 
 
-def read(path: Path) -> tuple[Table, str]:
+def read(path: Path, how: Reading = AS_IT_IS) -> tuple[Table, str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = open_table(path, "bought")
+        table = open_table(path, "bought", how=how)
     return table, " | ".join(str(one.message) for one in caught)
 
 
@@ -42,21 +43,62 @@ def read(path: Path) -> tuple[Table, str]:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([["", "years", "EUR", "", ""], *ROWS], r"2 .*words \('years', 'EUR'\) where the rows below have numbers"),
-        ([["", "years", "", "", ""], *ROWS], r"2 .*words \('years'\) where"),
-        ([*ROWS, ["Total", *SUMS, "", ""]], r"14 .*looks like totals \('Total'\)"),
-        ([*ROWS, ["Summe:", *SUMS, "", ""]], r"14 .*looks like totals"),
-        ([*ROWS[:6], ["Subtotal", *SUMS, "", ""], *ROWS[6:]], r"8 .*looks like totals \('Subtotal'\)"),
-        ([*ROWS, ["", *SUMS, "", ""]], r"14 .*has the sums of the rows above it in 'age' and 'income'"),
-        ([*ROWS, ["", *MEANS, "", ""]], r"14 .*has the averages of the rows above it in 'age' and 'income'"),
-        ([*ROWS, ["Source: CRM", "", "", "", ""]], r"14 .*has 'Source: CRM' alone, like a remark"),
+        (
+            [["", "years", "EUR", "", ""], *ROWS],
+            r"2 fits no column \('years', 'EUR'\) and is left out; --header-rows 2 join",
+        ),
+        ([["", "years", "", "", ""], *ROWS], r"2 fits no column \('years'\)"),
+        (
+            [["-", "°C", "EUR", "-", ""], ["(1)", "(2)", "(3)", "(4)", ""], *ROWS],
+            r"s 2 to 3 fit no column .*--header-rows 1 keep",
+        ),
+        (
+            [*ROWS, ["Total", *SUMS, "", ""]],
+            r"14 fits no column \('Total', '\d+', '\d+'\) .* --skip-footer 0 keeps it as a row",
+        ),
+        ([*ROWS, ["Summe:", *SUMS, "", ""]], r"14 fits no column"),
+        ([*ROWS, ["Total: account", *SUMS, "", ""], ["Total: filtered", 1, 2, "", ""]], r"s 14 to 15 fit no column"),
+        ([*ROWS, ["Source: CRM", "", "", "", ""]], r"14 fits no column \('Source: CRM'\)"),
+        (
+            [*ROWS, ["", "", "", "", ""], ["Day", "Users", "", "", ""], ["20260101", 15, "", "", ""]],
+            r"s 15 to 16 fit no column",
+        ),
     ],
 )
-def test_a_row_that_is_none_is_named(tmp_path: Path, suffix: str, rows: list[list[object]], said: str) -> None:
-    path = saved(tmp_path / f"t{suffix}", rows)
-    table, texts = read(path)
-    assert len(table.frame) == 13
+def test_a_line_that_is_no_row_is_left_out_and_named(
+    tmp_path: Path, suffix: str, rows: list[list[object]], said: str
+) -> None:
+    table, texts = read(saved(tmp_path / f"t{suffix}", rows))
+    pd.testing.assert_frame_equal(table.frame, read(saved(tmp_path / f"rows{suffix}", ROWS))[0].frame)
     assert pd.Series([texts]).str.contains(said).item(), texts
+    kept, texts = read(tmp_path / f"t{suffix}", Reading(header_rows=1, skip_footer=0))
+    assert len(kept.frame) == len([row for row in rows if any(row)]) and "left out" not in texts
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([*ROWS[:6], ["Subtotal", *SUMS, "", ""], *ROWS[6:]], r"8 .*looks like totals \('Subtotal'\)"),
+        ([*ROWS[:6], ["Ulm Total", *SUMS, "", ""], *ROWS[6:]], r"8 .*looks like totals \('Ulm Total'\)"),
+        ([*ROWS, ["", *SUMS, "", ""]], r"14 .*has the sums of the rows above it in 'age' and 'income'"),
+        ([*ROWS, ["", *MEANS, "", ""]], r"14 .*has the averages of the rows above it in 'age' and 'income'"),
+    ],
+)
+def test_a_row_that_may_be_none_is_kept_and_named(
+    tmp_path: Path, suffix: str, rows: list[list[object]], said: str
+) -> None:
+    table, texts = read(saved(tmp_path / f"t{suffix}", rows))
+    assert len(table.frame) == 13
+    assert pd.Series([texts]).str.contains(said + ".*counts as a row").item(), texts
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_names_in_two_lines_are_joined(tmp_path: Path, suffix: str) -> None:
+    path = saved(tmp_path / f"t{suffix}", [["", "years", "EUR", "", ""], *ROWS])
+    table, _ = read(path, Reading(header_rows=2))
+    assert list(table.frame.columns) == ["customer", "age years", "income EUR", "city", "bought"]
+    assert len(table.frame) == len(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +114,8 @@ def test_a_row_that_is_none_is_named(tmp_path: Path, suffix: str, rows: list[lis
     ],
 )
 def test_usual_rows_are_not(tmp_path: Path, rows: list[list[object]]) -> None:
-    assert "counts as a row" not in read(saved(tmp_path / "t.csv", rows))[1]
+    table, texts = read(saved(tmp_path / "t.csv", rows))
+    assert len(table.frame) == len(rows) and "counts as a row" not in texts
 
 
 def test_such_rows_are_named_in_blocks_too(tmp_path: Path) -> None:
@@ -80,11 +123,11 @@ def test_such_rows_are_named_in_blocks_too(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", [["", "years", "EUR", "", ""], *later])
     with pytest.warns(UserWarning) as caught:
         blocks = list(read_blocks(path, ["customer", "age", "income", "city"], rows=6, keep=["customer"]))
-    assert sum(len(block.frame) for block in blocks) == 15
+    assert sum(len(block.frame) for block in blocks) == 13
     texts = [str(one.message) for one in caught]
-    assert any("line 2 has words" in text for text in texts)
+    assert any("line 2 fits no column" in text for text in texts)
     assert any("line 11 looks like totals ('Subtotal')" in text for text in texts)
-    assert any("line 16 looks like totals ('Total')" in text for text in texts)
+    assert any("after the last row, line 16 fits no column ('Total'" in text for text in texts)
 
 
 @pytest.mark.parametrize("line", [",,,,", '"","","","",""', " , , , , ", ",,,,,,,"])
@@ -106,24 +149,16 @@ def test_sums_are_found_among_empty_cells_of_nullable_columns(kind: str) -> None
     assert found.startswith("row 70 has the sums of the rows above it in 'a' and 'b'")
 
 
-@pytest.mark.parametrize(("after", "said"), [(["Legend,x", "a,mm"], "the last 2 lines follow a blank one"), ([], "")])
-def test_a_legend_below_the_table_is_said(tmp_path, after, said):
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["a,b,y", *(f"{i},{i % 7},{i % 2}" for i in range(60)), ",,", *after]) + "\n")
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        open_table(path, "y")
-    texts = " ".join(str(one.message) for one in told)
-    assert said in texts and ("like a legend" in texts) == bool(said)
-
-
 STACKED = [[i, i / 2, "u"] for i in range(40)]
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (["p", "q", "r"], "has words ('p', 'q') where other rows have numbers, like the header of a second table"),
+        (
+            ["p", "q", "r"],
+            "has words ('p', 'q') where other rows have numbers, like units or the header of a second table",
+        ),
         (["n.a.", "unknown", "r"], ""),
         (["error", "error", "r"], ""),
         (["p", 3, "r"], ""),
@@ -148,27 +183,6 @@ def test_the_header_of_a_second_table_below_is_said(tmp_path, row, said, ending)
         assert [said in text and f" {'line' if ending == '.csv' else 'row'} 42 " in text for text in texts] == (
             [True] if said else []
         )
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([["-", "°C", "EUR", "-", ""], ["(1)", "(2)", "(3)", "(4)", ""]], r"\('°C', 'EUR'\).*and 1 more like it"),
-        (
-            [
-                ["Which?", "How old?", "How much?", "Where?", ""],
-                ['{"Id":"Q1"}', '{"Id":"Q2"}', '{"Id":"Q3"}', "Q4", ""],
-            ],
-            r"\('How old\?', 'How much\?'\).*and 1 more like it, like units or further headers",
-        ),
-    ],
-)
-def test_several_rows_of_names_and_units_are_named_once(tmp_path: Path, rows: list[list[object]], said: str) -> None:
-    path = tmp_path / "t.csv"
-    pd.DataFrame([*rows, *ROWS], columns=HEADER).to_csv(path, index=False)
-    texts = read(path)[1]
-    assert pd.Series([texts]).str.contains(r"line 2 has words .*" + said).item(), texts
-    assert "second table" not in texts
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])

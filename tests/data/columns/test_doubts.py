@@ -59,9 +59,15 @@ def test_values_that_nearly_only_labeled_rows_have_are_suspected():
         (["14:05", "25:00", "23:59", "10:10"], "holds times"),
         (["1/2", "3/4", "1 1/2", "2"], "holds fractions"),
         (["3½", "4", "1½", "2½"], "holds fractions"),
-        (["~5", "~6", "<3", ">100"], "signs such as <, ~ or *"),
-        (["12.3*", "5", "8.5†", "7.1"], "signs such as <, ~ or *"),
-        (["12.3[1]", "5", "8.5[2]", "7.1"], "signs such as <, ~ or *"),
+        (
+            ["~5", "~6", "<3", ">100"],
+            "flags beside its numbers or in place of them, which are not used: '~' (20), '<' (10)",
+        ),
+        (
+            ["12.3*", "5", "8.5†", "7.1"],
+            "flags beside its numbers or in place of them, which are not used: '*' (10), '†'",
+        ),
+        (["12.3[1]", "5", "8.5[2]", "7.1"], "--as COLUMN=number makes features of them"),
         (["15:37:00.125", "20:05:00.5", "1:02:03.25", "9:00:00.0"], "holds times"),
         (["2h 50m", "19h", "3h 5m", "12h 1m"], "holds several numbers"),
         (["5 ft 3 in", "6 ft 0 in", "5 ft 11 in", "6 ft 2 in"], "holds several numbers"),

@@ -20,6 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pucli.core.errors import UsageError
 from pucli.data.columns.drift import DriftCounter, Range
 from pucli.data.columns.encoder import TableEncoder
+from pucli.data.files.tables import open_table
+from tests.helpers import SHARED
 
 JOBS = ["cook", "nurse", "pilot", "clerk"]
 
@@ -228,15 +230,63 @@ def test_a_missing_column_is_named_with_the_nearest_one():
         encoder.transform(table().drop(columns=["age", "job"]))
 
 
-def test_an_infinite_cell_is_refused_with_its_place():
-    encoder = TableEncoder().fit(table())
-    bad = table()
-    bad.loc[7, "age"] = np.inf
-    with pytest.raises(UsageError, match=r"column 'age', row 8: inf is infinite, as is every number beyond 1.8e308"):
-        encoder.transform(bad)
-    bad["age"] = table()["age"].astype(str).mask(bad.index == 7, "1e400")
-    with pytest.raises(UsageError, match="column 'age', row 8: 1e400 is infinite"):
-        encoder.transform(bad)
+@pytest.mark.parametrize("cell", [np.inf, -np.inf, "1e400", "Infinity"])
+def test_an_infinite_cell_is_read_as_empty_and_told(cell):
+    bad, empty = table(), table()
+    empty.loc[7, "age"] = np.nan
+    bad["age"] = table()["age"].astype(type(cell) if isinstance(cell, float) else str).mask(bad.index == 7, cell)
+    with pytest.warns(UserWarning, match=r"column 'age': 1 cell infinite, treated as empty \(first in row 8"):
+        found = TableEncoder().fit(table()).transform(bad)
+    np.testing.assert_array_equal(found, TableEncoder().fit(table()).transform(empty))
+    with pytest.warns(
+        UserWarning, match="'age' has 1 infinite cell, read as empty; --missing inf,-inf,Infinity says so"
+    ):
+        encoder = TableEncoder().fit(bad)
+    assert "age is empty" in encoder.get_feature_names_out()
+
+
+FLAGGED = ["41.3 b", "40.1", ": c", "37.9 ep", ":", "39.9", "38.2", "<0.5", "44.5 b", "42"] * 4
+PLAIN = [41.3, 40.1, np.nan, 37.9, np.nan, 39.9, 38.2, 0.5, 44.5, 42.0] * 4
+
+
+def test_flags_beside_numbers_change_no_number():
+    with pytest.warns(UserWarning, match=r"flags .* not used: 'b' \(8\), 'c' \(4\), 'ep' \(4\), '<' \(4\); kinds"):
+        encoder = TableEncoder().fit(pd.DataFrame({"x": FLAGGED}))
+    plain = TableEncoder().fit(pd.DataFrame({"x": PLAIN}))
+    assert encoder.get_feature_names_out().tolist() == plain.get_feature_names_out().tolist()
+    Z = plain.transform(pd.DataFrame({"x": PLAIN}))
+    for cells in (FLAGGED, PLAIN):  # new rows may come without the flags
+        np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"x": cells})), Z)
+
+
+def test_flags_of_a_declared_number_are_features():
+    encoder = TableEncoder({"x": "number"}).fit(pd.DataFrame({"x": FLAGGED}))
+    names = ["x", "x flag b", "x flag c", "x flag ep", "x flag <", "x is empty"]
+    assert encoder.get_feature_names_out().tolist() == names
+    assert "cells without a number, treated as empty: 8; flags: 'b' (8)" in encoder.columns_[0].remark
+    Z = encoder.transform(pd.DataFrame({"x": FLAGGED}))
+    np.testing.assert_array_equal(Z[:, 1:5].sum(axis=0), [8, 4, 4, 4])
+    np.testing.assert_array_equal(Z[:3, 0], [41.3, 40.1, np.nanmedian(PLAIN)])
+    copy = pickle.loads(pickle.dumps(encoder))
+    np.testing.assert_array_equal(copy.transform(pd.DataFrame({"x": FLAGGED})), Z)
+    with pytest.warns(UserWarning, match="1 cell with a flag not seen in training"):
+        assert encoder.transform(pd.DataFrame({"x": ["41.3 u"]}))[0].tolist() == [41.3, 0, 0, 0, 0, 0]
+
+
+def test_multiples_are_read_as_such():
+    encoder = TableEncoder().learn(pd.DataFrame({"x": ["17.1K", "900", "1.2M", "5", "33"] * 5}))
+    assert encoder.transform(pd.DataFrame({"x": ["17.1K", "1.2M", "33"]}))[:, 0].tolist() == [17100.0, 1.2e6, 33.0]
+
+
+EUROSTAT = SHARED / "cases" / "exports" / "eurostat_flags"
+
+
+@pytest.mark.skipif(not EUROSTAT.is_dir(), reason="no ../shared/cases/exports beside the checkout")
+def test_official_flags_give_the_features_of_the_file_without_them():
+    flagged, plain = (open_table(EUROSTAT / f"eurostat_{name}.tsv", "bought").frame for name in ("lab", "plain"))
+    encoders = [TableEncoder().learn(frame) for frame in (flagged, plain)]
+    np.testing.assert_array_equal(encoders[0].transform(flagged), encoders[1].transform(plain))
+    assert all("flags" in one.warning for one in encoders[0].columns_[1:5])
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_percentages_beside_shares_are_told() -> None:
     whole = [f"{number % 7 + 50}%" if number % 2 else f"{number % 7 + 50}" for number in range(N)]
     assert "scale" not in described(whole).warning
     few = [f"{number % 7}.5K" if number % 2 else f"{number * 13}" for number in range(N)]
-    assert "'26', without K, is read as it stands" in described(few).warning
+    assert "'1.5K' is read as 1500" in described(few).warning
 
 
 def test_integers_of_too_many_digits_are_identifiers_not_one_number() -> None:

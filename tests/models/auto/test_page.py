@@ -50,7 +50,7 @@ def words_of(page: str) -> str:
     return re.sub(r"\s+", " ", page.replace("&nbsp;", " "))
 
 
-NAMES = ["shift", "a & b", "<script>", "d"]
+NAMES = ["shift", "a & b", "<script>", "d\x1b]0;pwn\x07"]
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,7 @@ def test_the_page_is_small_and_has_no_external_resources(page: str) -> None:
 @pytest.mark.slow
 def test_names_of_columns_are_escaped(page: str) -> None:
     assert "<script>" not in page
+    assert r"d\x1b]0;pwn\x07" in page and not re.search("[\x00-\x08\x0e-\x1f]", page)
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan", "", page)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pucli.core.errors import UsageError, shell_word
+from pucli.data.columns.cells import TableError
 from pucli.data.files.table import Table
 from pucli.data.files.table_size import check_columnar, check_fits, checked_names, text_bytes
 from pucli.data.files.text.records import note
@@ -21,6 +22,7 @@ from pucli.data.reading import Reading
 if TYPE_CHECKING:
     import pandas as pd
 
+_LATEST = {"s": 8_213_000_000_000, "ms": 8_213_000_000_000_000}  # since 1970, in the year 262,000
 EXACT = 2**53  # largest integer up to which all are floats
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -141,6 +143,7 @@ def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | N
     def frame(part: Any) -> pd.DataFrame:
         nonlocal start
         part.validate(full=True)  # a text may be none
+        part = _readable(part)
         found = part.to_pandas(ignore_metadata=True, types_mapper=None)
         exact = {
             name: part.column(name).to_pandas(types_mapper=_exact_type)
@@ -165,6 +168,25 @@ def _blocks(file: Any, names: Sequence[str], ids: Collection[str], rows: int | N
             kept = [whole.iloc[rows:]]
     if sum(map(len, kept)):
         yield pd.concat(kept, ignore_index=True)
+
+
+def _readable(part: Any) -> Any:
+    """Return an Arrow table whose times of day have no nanoseconds; raise TableError for a moment that has no date."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, one in enumerate(part.schema):
+        if pa.types.is_time64(one.type) and one.type.unit == "ns":
+            cells = part.column(place).cast(pa.time64("us"), safe=False)
+            part = part.set_column(place, one.name, cells)
+        elif pa.types.is_timestamp(one.type) and one.type.unit in _LATEST:
+            ends = pc.min_max(part.column(place).cast(pa.int64()))
+            if any(end is not None and abs(end) > _LATEST[one.type.unit] for end in ends.as_py().values()):
+                raise TableError(
+                    f"column {one.name!r} has times beyond the year 262,000, which no date holds; correct them, or "
+                    "leave the column out of the file"
+                )
+    return part
 
 
 def _loses_digits(column: Any) -> bool:
@@ -211,7 +233,7 @@ def feather_table(path: Path) -> Table:
         content = content.rename_columns(checked_names(path, content.column_names))
         check_columnar(path, len(content), content.num_columns, sum(map(text_bytes, content.columns)))
         # identifiers in an index are columns, and integers beside empty cells stay exact
-        frame = content.to_pandas(ignore_metadata=True, integer_object_nulls=True)
+        frame = _readable(content).to_pandas(ignore_metadata=True, integer_object_nulls=True)
     return Table(frame, lambda row: f"row {row + 1}")
 
 

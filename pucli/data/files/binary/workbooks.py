@@ -18,10 +18,20 @@ import numpy as np
 
 from pucli.core.errors import UsageError, unknown
 from pucli.data.columns.cells import cell_text, some_of
-from pucli.data.columns.doubtful_rows import few_at_end, parts_of, side_by_side
+from pucli.data.columns.doubtful_rows import (
+    SAMPLE,
+    UsualLines,
+    after_last,
+    below_header,
+    footer,
+    joined_to_names,
+    parts_of,
+    side_by_side,
+)
 from pucli.data.files.readers import excel_engine
 from pucli.data.files.table_size import check_fits, check_open_document, check_sheet, checked_names
-from pucli.data.files.text.records import Record, header_location, note
+from pucli.data.files.text.records import Record, header_lines, header_location, joined_names, note
+from pucli.data.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +44,8 @@ MOST_SHEETS = 1000
 _SHEET = re.compile(rb"<(?:\w+:)?sheet\s")
 _LAST_ROW = 2**20  # that a sheet can have
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # in the directory of a workbook with a password
-_LOOKED_AT = 20  # rows among which the header is
+_LOOKED_AT = 40  # rows among which the header is
+MOST_AFTER = 200  # rows among which the last is
 
 
 class SheetTable(NamedTuple):
@@ -46,12 +57,15 @@ class SheetTable(NamedTuple):
     sheet : str
     others : list of str
         Names of the other sheets that are visible.
+    header_rows : int or None
+        Number of rows whose names were joined.
     """
 
     frame: pd.DataFrame
     rows: np.ndarray
     sheet: str
     others: list[str]
+    header_rows: int | None = None
 
 
 class _Cell(NamedTuple):
@@ -71,7 +85,7 @@ def read_sheet(
     path: Path,
     sheet: str = "",
     *,
-    skip_rows: int = 0,
+    how: Reading = AS_IT_IS,
     known: Collection[str] = (),
     as_text: Collection[str] = (),
     as_shown: Collection[str] = (),
@@ -81,9 +95,9 @@ def read_sheet(
     if engine == "xlrd" and _ENCRYPTED in path.read_bytes():
         raise UsageError(f"{path} is protected by a password; save it without one")
     if engine == "openpyxl":
-        return _xlsx(path, sheet, skip_rows, known, as_text, as_shown)
+        return _xlsx(path, sheet, how, known, as_text, as_shown)
     if engine == "calamine":
-        return _ods(path, sheet, skip_rows, known, as_text, as_shown)
+        return _ods(path, sheet, how, known, as_text, as_shown)
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -94,7 +108,7 @@ def read_sheet(
             name = _chosen(path, sheet, names, visible)
             grid = book.parse(name, header=None, dtype=object, na_filter=False)
     rows = ([_cell(value) for value in row] for row in grid.itertuples(index=False, name=None))
-    return _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
+    return _table(path, name, visible, rows, how, known, as_text, as_shown)[0]
 
 
 def _chosen(path: Path, sheet: str, names: list[str], visible: list[str], charts: Sequence[str] = ()) -> str:
@@ -114,7 +128,7 @@ def _chosen(path: Path, sheet: str, names: list[str], visible: list[str], charts
 def _ods(
     path: Path,
     sheet: str,
-    skip_rows: int,
+    how: Reading,
     known: Collection[str],
     as_text: Collection[str],
     as_shown: Collection[str],
@@ -128,7 +142,7 @@ def _ods(
         found = book.get_sheet_by_name(name)
         left = [_cell("")] * (found.start or (0, 0))[1]  # of empty columns, which the reader leaves out
         rows = ([*left, *map(_cell, row)] for row in found.iter_rows())
-        table = _table(path, name, visible, rows, skip_rows, known, as_text, as_shown)[0]
+        table = _table(path, name, visible, rows, how, known, as_text, as_shown)[0]
     if errors[name]:
         note(f"{path}: sheet {name!r}: {_errors(errors[name])}, read as empty")
     return table
@@ -141,7 +155,7 @@ def _errors(count: int) -> str:
 def _xlsx(
     path: Path,
     sheet: str,
-    skip_rows: int,
+    how: Reading,
     known: Collection[str],
     as_text: Collection[str],
     as_shown: Collection[str],
@@ -164,7 +178,7 @@ def _xlsx(
             if part := getattr(found, "_worksheet_path", None):
                 check_sheet(path, part)
             found.reset_dimensions()  # as the file states them, they may be wrong
-            table, header = _table(path, name, visible, found.iter_rows(), skip_rows, known, as_text, as_shown)
+            table, header = _table(path, name, visible, found.iter_rows(), how, known, as_text, as_shown)
         finally:
             book.close()
     for text in _unseen(path, part, header, table.frame.shape[1]):
@@ -186,7 +200,7 @@ def _table(
     name: str,
     visible: list[str],
     rows: Iterator[Sequence[Any]],
-    skip_rows: int,
+    how: Reading,
     known: Collection[str],
     as_text: Collection[str],
     as_shown: Collection[str],
@@ -201,7 +215,7 @@ def _table(
         length = len(row)
         while length and row[length - 1].value in (None, ""):
             length -= 1
-        if length and number > skip_rows:
+        if length and number > how.skip_rows:
             numbers.append(number)
             cells.append(row[:length])
             width, n_cells = max(width, length), n_cells + length
@@ -212,23 +226,20 @@ def _table(
         import pandas as pd
 
         return SheetTable(pd.DataFrame(), np.empty(0, dtype=int), name, others), 0
-    first = [
-        Record(number, ["" if cell.value is None else cell_text(cell.value) for cell in row])
-        for number, row in zip(numbers[:_LOOKED_AT], cells[:_LOOKED_AT], strict=True)
-    ]
-    place = header_location(first, known)
+    first = [Record(number, _texts(row)) for number, row in zip(numbers[:_LOOKED_AT], cells[:_LOOKED_AT], strict=True)]
+    place = header_location(first, known, how.header_rows or 1)
     if place:
         note(f"{path}: sheet {name!r}: the header is row {numbers[place]}; what stands above it is skipped")
-    header, start = first[place].fields, place + 1
+    found = _rows(f"{path}: sheet {name!r}", how, numbers, cells, place)
+    numbers, cells, header, start = numbers[: found.end], cells[: found.end], found.names, found.start
     n_rows = len(cells) - start
     check_fits(path, n_rows * min(width, len(header) + 1) + n_cells)
-    skipped = numbers[-1] - numbers[place] - n_rows
+    missing = sorted(set(range(numbers[place], numbers[-1])) - set(numbers))
+    skipped = len(missing)
     if skipped:
-        missing = sorted(set(range(numbers[place], numbers[-1])) - set(numbers))
         lines = "row is" if skipped == 1 else "rows are"
         which = f"row {missing[0]}" if skipped == 1 else f"the first is row {missing[0]}"
-        after = few_at_end(sum(number > missing[-1] for number in numbers), len(numbers), "row")
-        note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which}){after}")
+        note(f"{path}: sheet {name!r}: {skipped} blank {lines} skipped ({which})")
     columns, places = _columns(path, name, header, cells[start:], width, _Wanted(set(as_text), set(as_shown)))
     import pandas as pd
 
@@ -236,7 +247,46 @@ def _table(
     letters = [_letter(place) for place in places]
     if beside := side_by_side(f"{path}: sheet {name!r}", frame, parts_of(list(columns), places, letters)):
         note(beside)
-    return SheetTable(frame, np.array(numbers[start:], dtype=int), name, others), numbers[place]
+    rows_at = np.array(numbers[start:], dtype=int)
+    return SheetTable(frame, rows_at, name, others, found.header_rows), numbers[place]
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    return ["" if cell.value is None else cell_text(cell.value) for cell in row]
+
+
+class _Rows(NamedTuple):
+    """The names, and the positions of the first row and of the end."""
+
+    names: list[str]
+    start: int
+    end: int
+    header_rows: int | None
+
+
+def _rows(where: str, how: Reading, numbers: list[int], cells: list[Sequence[Any]], place: int) -> _Rows:
+    """Return which lines are rows, with a note on those that are left out."""
+    lines = [_texts(row) for row in cells[place : place + SAMPLE]]
+    n_names, n_below = header_lines(lines, how.header_rows)
+    start, end = min(place + n_names + n_below, len(cells)), len(cells)
+    header_rows = how.header_rows or (n_names if n_names > 1 else None)
+    if n_below:
+        note(f"{where}: {below_header(numbers[place + 1 : start], lines[1 : start - place], 'row')}")
+    elif n_names > 1 and not how.header_rows:
+        note(f"{where}: {joined_to_names(numbers[place + 1 : start], 'row')}")
+    names = joined_names(lines[:n_names])
+    if how.skip_footer is not None:
+        return _Rows(names, start, max(end - how.skip_footer, start), header_rows)
+    last: list[list[str]] = []  # with blank ones
+    before = 0
+    for number, row in zip(numbers[start:][-MOST_AFTER:], cells[start:][-MOST_AFTER:], strict=True):
+        last += [[]] * bool(last and number > before + 1) + [_texts(row)]
+        before = number
+    usual = UsualLines(lines[start - place :][: (end - start) // 2])
+    if left := [line for line in last[footer(last, usual, complete=end - start <= MOST_AFTER) :] if line]:
+        end -= len(left)
+        note(f"{where}: {after_last(numbers[end:], left, 'row')}")
+    return _Rows(names, start, end, header_rows)
 
 
 class _Wanted(NamedTuple):

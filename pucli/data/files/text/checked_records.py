@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -18,17 +18,18 @@ import numpy as np
 
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import is_number
-from pucli.data.columns.doubtful_rows import COUNTS, few_at_end
+from pucli.data.columns.doubtful_rows import COUNTS
+from pucli.data.files.readers import NULL
 from pucli.data.files.text.records import LONGEST, Record, RecordShape, endless_line, header_cells, split_records
 
 TAIL = 2**13  # bytes in which the last record usually begins
 NEWLINE, RETURN, QUOTE, BLANK, TAB = b'\n\r" \t'
 
 
-def end_of_records(data: bytes) -> int:
+def end_of_records(data: bytes, *, quotes: bool = True) -> int:
     """Return the end of the last line of `data` before which all quotes are closed."""
     end = data.rfind(b"\n") + 1
-    if b'"' not in data or not data.count(b'"', 0, end) % 2:
+    if not quotes or b'"' not in data or not data.count(b'"', 0, end) % 2:
         return end
     for begin in (max(end - TAIL, 0), 0):
         cells = np.frombuffer(data, dtype=np.uint8)[begin:end]
@@ -108,7 +109,7 @@ class SkippedLines:
         self._blank = _Lines()
         self.headers, self.comments, self.like_comments = _Lines(), _Lines(), _Lines()
         self._short = _Lines()
-        self._first_width = self._last_short = self._last_line = self._last_blank = 0
+        self._first_width = self._last_short = self._last_line = 0
 
     def add_blank(self, line: int, n: int = 1) -> None:
         """Count blank lines, the first of which is `line`."""
@@ -120,7 +121,6 @@ class SkippedLines:
         """Count the blank lines before a record."""
         if self._since.n:
             self._blank.add(self._since.first, self._since.n)
-            self._last_blank = self._since.first + self._since.n - 1
             self._since = _Lines()
 
     def end_record(self, line: int) -> None:
@@ -139,8 +139,7 @@ class SkippedLines:
         found = []
         if n := self._blank.n:
             lines, first = ("blank line is", "") if n == 1 else ("blank lines are", "the first is ")
-            after = few_at_end(self._last_line - self._last_blank, self._last_line, "line")
-            found.append(f"{n} {lines} skipped ({first}line {self._blank.first}){after}")
+            found.append(f"{n} {lines} skipped ({first}line {self._blank.first})")
         if self.headers.n:
             found.append(f"line {self.headers.first} repeats the header{self.headers.more('do')}; skipped")
         if self.comments.n:
@@ -190,7 +189,8 @@ class CheckedRecords:
         self, source: IO[bytes], path: Path, shape: RecordShape, before: int = 0, ids: Collection[int] = ()
     ) -> None:
         self._source, self._path, self._shape = source, path, shape
-        self._ids = [] if shape.spaced or shape.escape or shape.separator == " " else sorted(ids)
+        as_they_are = shape.spaced or shape.escape or shape.separator == " " or not shape.quotes
+        self._ids = [] if as_they_are else sorted(ids)
         self._ready = b""
         self._rest, self._begun, self._ended = b"", False, False
         self._line = before + shape.first_line
@@ -199,6 +199,7 @@ class CheckedRecords:
         n_delimiters = shape.n_fields - (shape.separator != " ")  # between blanks, beginnings of cells
         sign = shape.separator.encode()
         separators = rb'[ "]*(?:' + re.escape(sign) + rb'[ "]*)+\r?|' if sign != b" " else b""
+        self._null = re.compile(rb"(?:^|(?<=" + re.escape(sign) + rb"))\\N(?=" + re.escape(sign) + rb"|\r?\n|$)")
         self._empty_line = re.compile(separators + rb"[-= " + re.escape(sign) + rb"]+\r?")  # or a rule of dashes
         self._of_empty_lines = byte_table(sign + b' "\r\n-=')
         self._line_of_delimiters = shape.separator.encode() * n_delimiters + b"\n"
@@ -263,7 +264,7 @@ class CheckedRecords:
         if not chunk:
             self._ended, self._rest = True, b""
             return self._checked(data + b"\n") if data and not data.endswith(b"\n") else self._checked(data)
-        end = end_of_records(data)
+        end = end_of_records(data, quotes=self._shape.quotes)
         self._rest = data[end:]
         if len(self._rest) > LONGEST:  # a quoted cell should have ended
             self._rest = b""
@@ -287,12 +288,15 @@ class CheckedRecords:
             return self._one_by_one(block)
         n_lines = len(fields) // len(self._line_of_delimiters)
         odd = fields != self._line_of_delimiters * n_lines or self._has_odd_line(block)
+        if quoted := self._shape.quotes and b'"' in block and block.count(b"\n") > n_lines:  # lines within cells
+            n_inner = block.count(self._shape.separator.encode()) - n_lines * (self._shape.n_fields - 1)
+            odd |= n_inner >= self._shape.n_fields - 1
         if odd or (self._ids and b" " in block and self._has_blank_before_id(block)):
             return b"".join(self._records(iter(io.BytesIO(block))))
         if self._shape.comments and b"#" in block and (n := block.startswith(b"#") + block.count(b"\n#")):
             first = 0 if block.startswith(b"#") else block.index(b"\n#") + 1
             self._skipped.like_comments.add(self._line + block.count(b"\n", 0, first), n)
-        self._line += block.count(b"\n") if b'"' in block else n_lines
+        self._line += block.count(b"\n") if quoted else n_lines
         self._skipped.end_record(self._line - 1)
         return block
 
@@ -300,11 +304,11 @@ class CheckedRecords:
         """Return whether one of the lines from `begins` to `ends` has the names of the columns."""
         if self._longest_name not in block:
             return False
-        separator = self._shape.separator
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             line = block[begin:end]
             if self._longest_name in line:
-                [record] = split_records([line.decode() + "\n"], separator) if line.count(b'"') % 2 == 0 else [None]
+                whole = not self._shape.quotes or line.count(b'"') % 2 == 0
+                [record] = self._split([line.decode() + "\n"]) if whole else [None]
                 if record is not None and self._shape.is_header(record.fields):
                     return True
         return False
@@ -348,11 +352,12 @@ class CheckedRecords:
     def _delimiters(self, block: bytes) -> bytes | None:
         """Return the separators and line ends outside quotes, as they follow; None if a quote stands within a cell."""
         cells = np.frombuffer(block, dtype=np.uint8)
+        quoted = self._shape.quotes and b'"' in block
         if self._shape.separator == " ":
-            return None if b'"' in block else between_blanks(cells)
+            return None if quoted else between_blanks(cells)
         wanted = cells == NEWLINE
         wanted |= cells == ord(self._shape.separator)
-        if b'"' in block:
+        if quoted:
             quotes = cells == QUOTE
             if not has_regular_quotes(cells, np.flatnonzero(quotes), ord(self._shape.separator)):
                 return None
@@ -364,6 +369,9 @@ class CheckedRecords:
         """Read the rest of the file, of which `begun` comes first, record by record."""
         self._each, self._ended = self._records(self._lines(begun)), False
         return b""
+
+    def _split(self, lines: Iterable[str]) -> Iterator[Record]:
+        return split_records(lines, self._shape.separator, escape=self._shape.escape, quotes=self._shape.quotes)
 
     def _lines(self, begun: bytes) -> Iterator[bytes]:
         data, self._rest = begun + self._rest, b""
@@ -394,8 +402,7 @@ class CheckedRecords:
                 taken.append(line)
                 yield line.decode()
 
-        shape = self._shape
-        records = split_records(texts(), shape.separator, escape=shape.escape)
+        records = self._split(texts())
         while True:
             try:
                 record = next(records, None)
@@ -404,6 +411,8 @@ class CheckedRecords:
             if record is None:
                 return
             raw = b"".join(taken)
+            if self._shape.escape and NULL.encode() in raw:  # else the escape would make an N of it
+                raw = self._null.sub(b"", raw)
             yield self._record(record.fields, raw, len(taken))
             self._line += len(taken)
             taken.clear()
@@ -437,8 +446,8 @@ class CheckedRecords:
                 self._skipped.keep_blank()
             return b""
         self._skipped.end_record(line + n_lines - 1)
-        if n_lines > 1 or (not shape.escape and b'\\"' in raw):
-            self._check_quotes(raw, n_lines)
+        if n_lines > 1 or (shape.quotes and not shape.escape and b'\\"' in raw):
+            self._check_quotes(raw, n_lines, fields)
         if raw.endswith(b"\r\r\n"):
             raw = raw.rstrip(b"\r\n") + b"\n"
         width = max(len(fields), 1)
@@ -479,9 +488,12 @@ class CheckedRecords:
                 f"{_name(self._shape.separator)}, as if files were joined; give each of them with --data"
             )
 
-    def _check_quotes(self, raw: bytes, n_lines: int) -> None:
+    def _check_quotes(self, raw: bytes, n_lines: int, fields: Sequence[str]) -> None:
         shape = self._shape
         try:
+            inner = max((field.count(shape.separator) for field in fields if "\n" in field), default=0)
+            if inner >= shape.n_fields - 1 > 1:
+                raise csv.Error("a cell holds whole lines")
             for _ in split_records(
                 io.StringIO(raw.decode(), newline="\n"), shape.separator, escape=shape.escape, strict=True
             ):
@@ -490,7 +502,8 @@ class CheckedRecords:
             if n_lines > 1:
                 raise UsageError(
                     f"{self._path}: the quote that opens in line {self._line} is not closed in that line, and the lines"
-                    ' after it would be read as one cell; close it, or double a quote that belongs to a text ("")'
+                    ' after it would be read as one cell; close it, double a quote that belongs to a text (""), or give'
+                    " --quote none if all quotes are plain characters"
                 ) from error
             raise UsageError(
                 f"{self._path}: line {self._line} has a quote after a backslash, unlike the first lines; double a"

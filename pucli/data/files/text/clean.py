@@ -9,17 +9,21 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pucli.data.columns.cells import EMPTY, is_number
+from pucli.data.columns.doubtful_rows import UsualLines, lines_below
 from pucli.data.columns.doubts import na_among_codes, padded_cell
 from pucli.data.files.disguises import recognized
-from pucli.data.files.readers import NA, read_csv
+from pucli.data.files.readers import NA, NULL, read_csv
 from pucli.data.files.table import ReadRequest, Table
 from pucli.data.files.table_size import MOST_COLUMNS, cells_of_text, check_fits
+from pucli.data.files.text.body import TAIL, has_footer
+from pucli.data.reading import AS_IT_IS
 
 SUFFIXES = (".csv", ".txt", ".data", ".dat")
 HEAD = 2**16  # bytes that tell doubtful cells
@@ -72,14 +76,7 @@ class CleanLines:
 def read_clean(path: Path, wanted: ReadRequest) -> Table | None:
     """Read a file, which can be read again, at once if it is clean; return None for any other."""
     label, known, as_text, ids, how = wanted.label, wanted.known, wanted.as_text, wanted.ids, wanted.how
-    if (
-        path.suffix.lower() not in SUFFIXES
-        or how.encoding
-        or how.separator
-        or how.skip_rows
-        or how.decimal
-        or how.format
-    ):
+    if path.suffix.lower() not in SUFFIXES or replace(how, missing=()) != AS_IT_IS:
         return None
     with path.open("rb") as stream:
         head = stream.read(HEAD + 1)
@@ -94,10 +91,17 @@ def read_clean(path: Path, wanted: ReadRequest) -> Table | None:
             return None
         check_fits(path, cells_of_text(path, "\n".join(lines), ","))
         rows = [line.split(",") for line in lines[1:]]
+        stream.seek(max(path.stat().st_size - TAIL, 0))
+        tail = stream.read(TAIL).decode("utf-8", "replace")
+        if lines_below(names, rows) or has_footer(tail, ",", UsualLines(rows[: len(rows) // 2])):
+            return None
         by_column = zip(*rows, strict=False)
         cells = {name: set(map(str.strip, column)) for name, column in zip(names, by_column, strict=False)}
         text = {*as_text, *how.formed, *([] if label is None or is_plain(cells.get(label, ())) else [label])}
-        options: dict[str, Any] = {"dtype": {name: str for name in names if name in text or name in ids}}
+        options: dict[str, Any] = {
+            "na_values": [NULL],
+            "dtype": {name: str for name in names if name in text or name in ids},
+        }
         if not set(names).isdisjoint(ids):
             options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else NA for name in names}}
         stream.seek(len(lines[0]) + 1)

@@ -14,6 +14,7 @@ from typing import IO, NamedTuple
 
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import is_number
+from pucli.data.columns.doubtful_rows import UsualLines, below_header, joined_to_names
 from pucli.data.files.packed import member_name, opened, plain_text
 from pucli.data.files.table_size import checked_names
 from pucli.data.files.text.checked_records import FEW
@@ -26,7 +27,9 @@ from pucli.data.files.text.records import (
     endless_line,
     has_row_names,
     header_cells,
+    header_lines,
     header_location,
+    joined_names,
     note,
     quote_escape,
     split_records,
@@ -39,6 +42,7 @@ HEAD = 2**16  # bytes from which the layout is inferred
 UNNAMED = "Unnamed: "
 """Beginning of the name of a column without a name, before its position from 0, as pandas has it."""
 ALIKE = 0.7  # share of the first lines with as many separators, by which text of any name is a table
+NEARLY_ALL = 0.95  # share of the rows
 EVEN = 0.5  # share of the first records that must have the same number of fields
 RECORDS = 2000  # from which the layout is inferred
 _NO_TEXT = re.compile("[\0\x02-\x08\x0e-\x19]")
@@ -48,7 +52,8 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[,;\t]*\r?\n', re.IGNORECASE)
 class TextLayout(NamedTuple):
     """Layout of a text file: the separator, one character, whether it has a header line, and the column names.
 
-    `reading` has the user's options and what the file itself says of them, `shape` what each record must have.
+    `reading` has the user's options and what the file itself says of them, `shape` what each record must have, `usual`
+    what is usual in a row.
     """
 
     separator: str
@@ -56,6 +61,7 @@ class TextLayout(NamedTuple):
     names: list[str]
     reading: Reading = Reading()
     shape: RecordShape = RecordShape(",", 1)
+    usual: UsualLines = UsualLines(())
 
     @property
     def naming(self) -> str:
@@ -123,23 +129,21 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     returns = "\n" not in head and "\r" in head
     head, above = _lines_below(head, said, returns)
     separator = reading.separator or _separator(path, head, known, reading.format)
-    escape = quote_escape(head, separator)
-    records = text_records(head, separator, escape=escape, count=RECORDS)
+    quotes = reading.quote != "none"
+    escape = quote_escape(head, separator) if quotes else ""
+    records = text_records(head, separator, escape=escape, count=RECORDS, quotes=quotes)
     if not records:
         raise UsageError(f"{path}: the first line cannot be read; quote a cell that contains a line end")
-    place = header_location(records, [name for name in known if not is_number(name)])
-    if place:
-        lines = f"line {above + records[place].line + reading.skip_rows}"
-        note(f"{path}: the table begins in {lines}; what stands above it is skipped")
-    first, body = records[place].fields, records[place + 1 :]
-    if len(head) > HEAD // 2 and len(body) > 1:  # the last record may be cut
-        body = body[:-1]
+    top = _top(path, records, known, reading, above, cut=len(head) > HEAD // 2)
+    place, first, body, reading = top.place, top.names, top.body, top.reading
     second = body[0].fields if body else []
     header = _has_header(_points(first, separator), _points(second, separator), known)
     row_names = header and has_row_names(len(first), body, _first_characters(head, records[place], body))
     if row_names:  # R's write.table: no header for the row names
         first = ["row", *first]
     if header:
+        if _is_one_too_long(first, body):  # "#fields" of a log, or "#" before the first name
+            first = first[1:]
         while len(first) > 1 and not first[-1].strip() and body and all(len(row.fields) < len(first) for row in body):
             first = first[:-1]  # a separator at the end of the header alone
         names = _named(list(map(normal, map(str.strip, first))))
@@ -149,7 +153,7 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     if header and body:
         _check_header(path, names, first[0], body, separator, above + body[0].line + reading.skip_rows)
     if header:
-        begin = _line_after(head, separator, escape, records[place].line)
+        begin = _line_after(head, separator, escape, top.last, quotes=quotes)
     else:
         begin = records[place].line if len(names) > 1 or place else 1
     cells = header_cells(records[place].fields, body) if header and len(names) > 1 else ()
@@ -159,10 +163,65 @@ def text_layout(path: Path, head: str, known: Collection[str] = (), reading: Rea
     spaced = not header or line.startswith(" ") or separator + " " in line
     inner = line.strip(f" {separator}")  # of a drawn table
     padded = header and separator != " " and 0 < inner.count(separator) == inner.count(" " + separator)
-    shape = RecordShape(
-        separator, len(names), above + begin, escape, row_names, returns, header, cells, comments, spaced, padded
-    )
-    return TextLayout(separator, header, names, reading, shape)
+    of_cells = {"comments": comments, "spaced": spaced, "padded": padded, "quotes": quotes}
+    shape = RecordShape(separator, len(names), above + begin, escape, row_names, returns, header, cells, **of_cells)
+    usual = UsualLines([row.fields for row in body[: len(body) // 2]])  # the last may be no rows
+    return TextLayout(separator, header, names, reading, shape, usual)
+
+
+class _Top(NamedTuple):
+    """Where a table begins: the position of its first line, the names, the last line above the rows, and the rows."""
+
+    place: int
+    names: list[str]
+    last: int
+    body: list[Record]
+    reading: Reading
+
+
+def _top(
+    path: Path, records: Sequence[Record], known: Collection[str], reading: Reading, above: int, *, cut: bool
+) -> _Top:
+    """Return where a table begins; `cut` : whether the last record may be incomplete."""
+    above += reading.skip_rows
+    place = header_location(records, [name for name in known if not is_number(name)], reading.header_rows or 1)
+    if place:
+        note(f"{path}: the table begins in line {above + records[place].line}; what stands above it is skipped")
+    body = list(records[place:-1] if cut and len(records) > place + 2 else records[place:])
+    shape = RecordShape("", len(body[0].fields), comments=True)
+    body = [body[0], *(record for record in body[1:] if not shape.is_comment(record.fields))]
+    lines = [record.fields for record in body]
+    n_names, n_below = header_lines(lines, reading.header_rows)
+    start, numbers = n_names + n_below, [above + record.line for record in body]
+    if n_below:
+        note(f"{path}: {below_header(numbers[1:start], lines[1:start])}")
+    elif n_names > 1 and not reading.header_rows:
+        note(f"{path}: {joined_to_names(numbers[1:start])}")
+        reading = replace(reading, header_rows=n_names)
+    names = joined_names(lines[:n_names])
+    return _Top(place, names, body[min(start, len(body)) - 1].line, body[start:], reading)
+
+
+def _is_one_too_long(first: Sequence[str], body: Sequence[Record]) -> bool:
+    """Return whether a header begins with a sign of comments that is no name, as all rows have a field less."""
+    return first[0].startswith("#") and _width(body) == len(first) - 1
+
+
+def _width(body: Sequence[Record]) -> int:
+    """Return the number of fields of nearly all rows, 0 if they differ."""
+    widths = Counter(len(row.fields) for row in body if not row.fields[0].startswith("#"))
+    width, n = widths.most_common(1)[0] if widths else (0, 0)
+    return width if n >= NEARLY_ALL * widths.total() else 0
+
+
+def _all_shorter(names: Sequence[str], body: Sequence[Record]) -> bool:
+    """Return whether all rows have fewer fields than the header, but for lines that are no rows like the others."""
+    short = [row.fields for row in body if len(row.fields) < len(names)]
+    others = [row.fields for row in body if len(row.fields) >= len(names)]
+    if not others or not 0 < _width(body) < len(names):
+        return not others
+    usual = UsualLines(short)
+    return not any(map(usual.is_row, others))
 
 
 def _check_line_ends(path: Path, head: str) -> None:
@@ -206,7 +265,7 @@ def _check_header(
         )
     if any("\n" in field for row in body for field in row.fields):  # a quote may not be closed
         return
-    if all(len(row.fields) < len(names) for row in body):
+    if _all_shorter(names, body):
         way_out = (
             "each of them is quoted as one cell, so remove the quotes around the lines"
             if all(len(row.fields) == 1 and separator in row.fields[0] for row in body)
@@ -233,9 +292,9 @@ def _lines_below(head: str, said: re.Match[str] | None, returns: bool) -> tuple[
     return head.replace("\r", "\n") if returns else head, int(said is not None)
 
 
-def _line_after(head: str, separator: str, escape: str, line: int) -> int:
+def _line_after(head: str, separator: str, escape: str, line: int, *, quotes: bool) -> int:
     """Return the line after the record that begins in `line`."""
-    records = split_records(io.StringIO(head, newline="\n"), separator, escape=escape)
+    records = split_records(io.StringIO(head, newline="\n"), separator, escape=escape, quotes=quotes)
     last = head.count("\n") + (not head.endswith("\n"))
     try:
         return next((record.line for record in records if record.line > line), last + 1)

@@ -12,10 +12,11 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pucli.core.errors import UsageError
 from pucli.data.columns.cells import is_number
+from pucli.data.columns.doubtful_rows import lines_below
 
 FIELD_LIMIT = min(sys.maxsize, 2**31 - 1)
 """Longest field for `csv`, which is a C long: 32 bits under Windows."""
@@ -65,8 +66,9 @@ class RecordShape(NamedTuple):
         Whether a short line that begins with # is a comment.
     spaced : bool
         Whether blanks follow the separators of the header, so that those in front of a cell do not belong to it.
-    padded : bool
-        Whether blanks precede all separators of the header, so that those behind a cell do not belong to it.
+    padded, quotes : bool
+        Whether blanks precede all separators of the header, so that those behind a cell do not belong to it, and
+        whether quotes are signs around cells.
     """
 
     separator: str
@@ -80,6 +82,7 @@ class RecordShape(NamedTuple):
     comments: bool = False
     spaced: bool = False
     padded: bool = False
+    quotes: bool = True
 
     def is_header(self, fields: Sequence[str]) -> bool:
         """Return whether the fields of a record are the names of the columns, in any order."""
@@ -92,8 +95,9 @@ class RecordShape(NamedTuple):
         if len(fields) == self.n_fields > 1:
             cells = "\n".join(map(str.strip, fields)) if fields[0].lstrip()[:1] in ("-", "=") else ""
             return ("---" in cells or "===" in cells) and _RULES.fullmatch(cells) is not None
-        short = 0 < len(fields) < self.n_fields
-        return short and ((self.comments and fields[0].startswith("#")) or bool(_RULE.fullmatch("".join(fields))))
+        if self.comments and fields and fields[0].startswith("#"):
+            return len(fields) != self.n_fields
+        return 0 < len(fields) < self.n_fields and bool(_RULE.fullmatch("".join(fields)))
 
     def is_row(self, record: Record) -> bool:
         """Return whether a record below the header is a row of the table."""
@@ -114,24 +118,31 @@ def header_cells(fields: Sequence[str], body: Sequence[Record] = ()) -> tuple[st
     return cells if not all(map(is_number, names)) and 2 * rows_alike <= len(body) else ()
 
 
-def split_records(lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False) -> Iterator[Record]:
+def split_records(
+    lines: Iterable[str], separator: str, *, escape: str = "", strict: bool = False, quotes: bool = True
+) -> Iterator[Record]:
     """Yield the records of lines, blank ones included."""
     csv.field_size_limit(FIELD_LIMIT)
     blanks = separator == " "
     if blanks:
         lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, escapechar=escape or None, strict=strict)
+    quoting: Any = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    reader = csv.reader(
+        lines, delimiter=separator, skipinitialspace=True, escapechar=escape or None, strict=strict, quoting=quoting
+    )
     begin = 1
     for fields in reader:
         yield Record(begin, fields)
         begin = 1 + reader.line_num
 
 
-def text_records(text: str, separator: str, *, escape: str = "", count: int = sys.maxsize) -> list[Record]:
+def text_records(
+    text: str, separator: str, *, escape: str = "", count: int = sys.maxsize, quotes: bool = True
+) -> list[Record]:
     """Return the first records of a text that are not blank, up to one that cannot be read."""
     found: list[Record] = []
     try:
-        for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape):
+        for record in split_records(io.StringIO(text, newline="\n"), separator, escape=escape, quotes=quotes):
             if not record.blank:
                 found.append(record)
                 if len(found) == count:
@@ -167,10 +178,40 @@ def _fit(text: str, separator: str, escape: str) -> bool:
     return len(widths) == 1
 
 
-def header_location(records: Sequence[Record], known: Iterable[str]) -> int:
-    """Return the position of the header among the first records, which titles or comments may precede."""
+def joined_names(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names in lines of a header: the cells of a column, joined; a title may stand over several columns.
+
+    Examples
+    --------
+    >>> joined_names([["town", "people", "", "note"], ["", "2019", "2020"]])
+    ['town', 'people 2019', 'people 2020', 'note']
+    """
+    if len(lines) == 1:
+        return list(lines[0])
+    width = max(map(len, lines))
+    rows = [[cell.strip() for cell in line] + [""] * (width - len(line)) for line in lines]
+    for n, row in enumerate(rows, start=1):
+        for place in range(1, width):
+            row[place] = row[place] or row[place - 1] * any(below[place] for below in rows[n:])
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
+
+
+def header_lines(lines: Sequence[Sequence[str]], given: int | None = None) -> tuple[int, int]:
+    """Return how many first lines have names, which are joined, and how many below them are no rows."""
+    if given:
+        return given, 0
+    n_below = lines_below(lines[0], lines[1:])
+    joined, first = (set(map(str.strip, names[1:])) - {""} for names in (joined_names(lines[: n_below + 1]), lines[0]))
+    return (1 + n_below, 0) if len(joined) > len(first) else (1, n_below)  # as below a title over several columns
+
+
+def header_location(records: Sequence[Record], known: Iterable[str], n_lines: int = 1) -> int:
+    """Return the position of the first of the lines with names, which titles or comments may precede."""
     wanted = set(known)
-    cells = [{field.strip() for field in record.fields} for record in records[:20]]
+    fields = [record.fields for record in records[: 19 + n_lines]]
+    cells = [
+        {cell.strip() for cell in joined_names(fields[place : place + n_lines])} for place in range(len(fields[:20]))
+    ]
     if not cells or wanted & cells[0]:
         return 0
     if wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pucli.data.files.packed import plain_text
-from pucli.data.files.readers import NA, read_csv
+from pucli.data.files.readers import NA, NULL, read_csv
 from pucli.data.files.table import Table
+from pucli.data.files.text.body import TextBody
 from pucli.data.files.text.checked_records import CheckedRecords
 from pucli.data.files.text.decimal_comma import with_decimal_points
 from pucli.data.files.text.layout import TextLayout
@@ -43,11 +45,15 @@ def read_text(
         return
     names = list(layout.names if columns is None else columns)
     all_text = layout.reading.decimal == ","  # 1.234 is 1234, which is decided later
-    options: dict[str, Any] = {"dtype": {name: str for name in names if all_text or name in as_text or name in ids}}
+    options: dict[str, Any] = {
+        "na_values": [NULL],
+        "dtype": {name: str for name in names if all_text or name in as_text or name in ids},
+    }
     if any(name in ids for name in names):
         options |= {"keep_default_na": False, "na_values": {name: [""] if name in ids else NA for name in names}}
     positions = [position for position, name in enumerate(layout.names) if name in ids]
-    records = CheckedRecords(source, path, layout.shape, layout.reading.skip_rows, positions)
+    body: Any = TextBody(source, path, layout)
+    records = CheckedRecords(body, path, layout.shape, layout.reading.skip_rows, positions)
     try:
         found: Any = read_csv(
             records,
@@ -57,6 +63,7 @@ def read_text(
             usecols=None if columns is None else list(dict.fromkeys(columns)),
             encoding="utf-8",
             escapechar=layout.shape.escape or None,
+            quoting=csv.QUOTE_MINIMAL if layout.shape.quotes else csv.QUOTE_NONE,
             skip_blank_lines=len(layout.names) > 1,
             chunksize=rows,
             **options,
@@ -65,7 +72,7 @@ def read_text(
             yield from (_unpadded(block, ids) if layout.shape.padded else block for block in blocks)
     except pd.errors.EmptyDataError:
         yield pd.DataFrame(columns=names, dtype=object)
-    for skipped in records.notes():
+    for skipped in [*records.notes(), *body.notes()]:
         note(skipped)
 
 
@@ -81,7 +88,7 @@ def head_cells(head: str, layout: TextLayout) -> dict[str, set[str]]:
     head = head.replace("\r", "\n") if shape.returns else head
     records = [
         record.fields
-        for record in text_records(head, shape.separator, escape=shape.escape)
+        for record in text_records(head, shape.separator, escape=shape.escape, quotes=shape.quotes)
         if record.line >= shape.first_line
     ]
     return {
@@ -97,7 +104,7 @@ def line_of(path: Path, layout: TextLayout, row: int) -> int:
         lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline=None if shape.returns else "\n")
         found = (
             record.line
-            for record in split_records(lines, shape.separator, escape=shape.escape)
+            for record in split_records(lines, shape.separator, escape=shape.escape, quotes=shape.quotes)
             if record.line >= shape.first_line and shape.is_row(record)
         )
         return next(islice(found, row, None), row + shape.first_line) + layout.reading.skip_rows

@@ -60,3 +60,22 @@ def test_bytes_and_long_integers_beside_empty_cells_stay_apart(tmp_path: Path, n
     assert file.labels is not None and file.labels.present == ["no", "yes"]
     kinds = {column.name: (column.kind, column.n_distinct) for column in file.encoder.columns_}
     assert kinds["long"] == ("identifier", 32) and kinds["uuid"] == ("identifier", 40)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_times_of_day_in_nanoseconds_are_read_and_far_times_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+
+    def saved(times: object) -> Path:
+        table = pa.table({"z": times, "x": np.arange(80.0), "y": np.arange(80) % 2})
+        if name == "t.parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            feather.write_feather(table, path)
+        return path
+
+    found = open_table(saved(pa.array(np.arange(80) * 10**9 + 1, pa.time64("ns"))), "y").frame
+    assert found["z"].astype(str).tolist()[:2] == ["00:00:00", "00:00:01"] and found["x"].sum() == 3160
+    saved(pa.array([2**62] * 80, pa.timestamp("ms")))
+    with pytest.raises(UsageError, match="column 'z' has times beyond the year 262,000"):
+        open_table(path, "y")
