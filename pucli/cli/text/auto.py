@@ -129,8 +129,6 @@ def why_unknown(answer: AutoAnswer) -> str:
 
 def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     """Return the lines of recall, lift, precision and number of positives, and what they rest on."""
-    from pucli.solvers.ensemble.estimates import lift_of
-
     estimates, whole = answer.estimates, answer.scenario != "case-control"
     recall, precision, prior = (estimates.recall, estimates.precision, estimates.prior)
     why = why_unknown(answer)
@@ -147,11 +145,13 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     if sound:
         finds = f"{cannot}: anything from {between(recall.low, recall.high)}"
         ends = between(precision.low, precision.high)
-        called = f"cannot be told: anything from {ends} of the called rows{also}"
+        called = f"cannot be told: anything from {ends} of the called rows{also}, perhaps {percent(precision.value)} %"
     if sound and answer.labeling == "scar":  # with a model of the labels the value was mostly too high
         ends = between(recall.low, recall.high)
         finds = f"{percent(recall.value)} % of {'all' if whole else 'the hidden'} positives ({ends})"
-        times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
+        if (biased := estimates.recall_odds_2) is not None:
+            finds += f"; {between(biased.low, biased.high)} if some were labeled twice as readily"
+        times = estimates.lift
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
@@ -162,7 +162,8 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     fewest, most = math.floor(prior.low * count), math.ceil(prior.high * count)
     of = f"of {count:,} {'rows' if whole else 'unlabeled rows'}"
     if sound:
-        positives = f"cannot be told: anything from {fewest:,} to {most:,} {of}{also}"
+        perhaps = round(prior.value * count)
+        positives = f"cannot be told: anything from {fewest:,} to {most:,} {of}{also}, perhaps {perhaps:,}"
     if prior.known:
         positives = f"{round(prior.value * count):,} {of} ({fewest:,} to {most:,}){also}"
     if answer.expected is not None:

@@ -111,7 +111,9 @@ class AutoPU(PUDecision):
     threshold_ : float
         Rows with a larger score are predicted positive; `decision_function` is the score minus the threshold.
     estimates_ : dict of str to Estimate
-        Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
+        Class prior, share flagged, recall, precision, lift, F1 and AUC, with 90% intervals for these rows; "new_share",
+        "new_recall" and "new_lift" are for new rows of the same kind, "recall_odds_2" is the recall if some positives
+        had twice the odds of being labeled. All come from one joint estimate (`pucli.solvers.ensemble.joint`).
     leaderboard_ : list of dict
         The ensemble, its members and a naive SVC, sorted by PU-AUC, with the AUC and the F1 that follow from the prior.
         The F1 of the SVC is at its own threshold, that of the others at the share that the ensemble predicts positive.
@@ -345,6 +347,7 @@ class AutoPU(PUDecision):
                 f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
         warn_of_chance(*self._ranking())
+        self._warn_of_contradiction()
         self._measure(X, labeled)
         return self
 
