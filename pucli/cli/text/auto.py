@@ -145,12 +145,12 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     if sound:
         finds = f"{cannot}: anything from {between(recall.low, recall.high)}"
         ends = between(precision.low, precision.high)
-        called = f"cannot be told: anything from {ends} of the called rows{also}, perhaps {percent(precision.value)} %"
+        called = f"cannot be told: perhaps {percent(precision.value)} %, anything from {ends}{also}"
     if sound and answer.labeling == "scar":  # with a model of the labels the value was mostly too high
         ends = between(recall.low, recall.high)
+        biased = estimates.recall_odds_2
+        ends += f"; if biased, {between(biased.low, biased.high)}" if biased is not None else ""
         finds = f"{percent(recall.value)} % of {'all' if whole else 'the hidden'} positives ({ends})"
-        if (biased := estimates.recall_odds_2) is not None:
-            finds += f"; {between(biased.low, biased.high)} if some were labeled twice as readily"
         times = estimates.lift
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
@@ -163,7 +163,7 @@ def _estimates(found: Findings, answer: AutoAnswer) -> list[str]:
     of = f"of {count:,} {'rows' if whole else 'unlabeled rows'}"
     if sound:
         perhaps = round(prior.value * count)
-        positives = f"cannot be told: anything from {fewest:,} to {most:,} {of}{also}, perhaps {perhaps:,}"
+        positives = f"cannot be told: perhaps {perhaps:,}, anything from {fewest:,} to {most:,} {of}{also}"
     if prior.known:
         positives = f"{round(prior.value * count):,} {of} ({fewest:,} to {most:,}){also}"
     if answer.expected is not None:
