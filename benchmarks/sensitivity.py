@@ -26,7 +26,7 @@ from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.estimators.auto.auto_pu import AutoPU
-from pucli.solvers.ensemble.estimates import if_odds, lift_of
+from pucli.solvers.ensemble.estimates import if_odds
 
 FREQUENCY = 0.3
 KINDS = ("random", "clear", "unclear", "column")
@@ -94,12 +94,11 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
     called, positive = model.held_out_[~s] > model.threshold_, rows.y[~s] == 1
     recall = float(np.mean(called[positive]))
     truth = {"recall": recall, "lift": recall / float(np.mean(called)), "precision": float(np.mean(positive[called]))}
-    found = {**model.estimates_, "recall": model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)}
-    bounds = if_odds(found, odds)
-    plain = {**found, "lift": lift_of(found["recall"], found["share"])}
+    plain = model.estimates_
+    bounds = if_odds(plain, odds)
     cells = []
     for name in ESTIMATES:
-        one, wide = plain[name], getattr(bounds, name)
+        one, wide = plain.get(name), getattr(bounds, name)
         if one is None or wide is None:
             continue
         cells.append(

@@ -28,7 +28,6 @@ from pucli.methods import estimator_class, get_method
 from pucli.metrics.ranking import pu_auc
 from pucli.models.fitting import seeded
 from pucli.solvers.ensemble.ensemble import fit_members
-from pucli.solvers.ensemble.estimates import lift_of
 from pucli.solvers.ensemble.members import MEMBERS, make_views
 from pucli.solvers.folds import number_of_folds, stratified_folds
 
@@ -61,8 +60,9 @@ def auto(problem: Problem, **how: Any) -> Prediction:
     """Fit `AutoPU` with the labeling scenario as its only information, or with further parameters."""
     model = AutoPU(scenario=problem.scenario, random_state=problem.seed, **how).fit(problem.X, problem.labeled)
     scores = model.decision_function(problem.X_test)
-    estimates = {**model.estimates_, "lift": lift_of(model.estimates_["recall"], model.estimates_["share"])}
-    intervals = {name: (found.value, found.low, found.high) for name, found in estimates.items() if found is not None}
+    # the test rows are new ones
+    estimates = {name.removeprefix("new_"): found for name, found in model.estimates_.items()}
+    intervals = {name: (found.value, found.low, found.high) for name, found in estimates.items()}
     return Prediction(scores, scores > 0, model.prior_, intervals, model.predict_proba(problem.X_test)[:, 1])
 
 

@@ -25,8 +25,9 @@ from pucli.metrics.ranking import pu_auc
 from pucli.models.scores import decision_values
 from pucli.models.validation import SAMPLE, HeldOutScores
 from pucli.solvers.ensemble.calibration import KNOTS, averaged, calibration_curves, greatest_end, least_end
-from pucli.solvers.ensemble.estimates import Estimate, estimates
+from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.ensemble.hidden_share import estimate_prior
+from pucli.solvers.ensemble.joint import joint_estimate
 from pucli.solvers.ensemble.refit import QuantileMap
 from pucli.solvers.prior.best_bin import held_out_scores as ridge_scores
 
@@ -159,7 +160,7 @@ def _estimated(found: HeldOutScores, X: AnyArray, all_rows: tuple[int, int] | No
 def prior_of(positive: Floats, population: Floats, value: float | None, seed: int = 0) -> Estimate:
     """Return the share of positives in the population with its interval."""
     found = estimate_prior(positive, population, stream(seed, "prior"))
-    prior = estimates(positive, population, 0.0, found, stream(seed, "estimates"))["prior"]
+    prior = joint_estimate(positive, population, found).prior
     if value is None:
         return prior
     low = prior.low if value >= prior.low else max(0.0, value - (prior.value - prior.low))

@@ -133,7 +133,8 @@ def _trained_prior(saved: SavedModel) -> Estimate:
     """Return the share of positives on which the probabilities of a model rest."""
     model = saved.estimator
     if hasattr(model, "prior_interval_"):
-        return Estimate(float(model.prior_), *map(float, model.prior_interval_))
+        low, high = model.prior_interval_
+        return Estimate(float(model.prior_), float(low), float(high))
     if (curve := saved.metadata.get("probability")) and saved.metadata.get("kind") == "pu":
         return Estimate(curve["prior"], curve["prior_low"], curve["prior_high"])
     raise UsageError(

@@ -176,7 +176,8 @@ def test_importances_are_measured_on_held_out_rows() -> None:
     assert found.index[0] == "town" and found.index.tolist()[-1] == "noise" and found["fall"].iloc[0] > 0.05
     with pytest.raises(ValueError, match="takes the rows of fit, 600; X has 10"):
         model.importances(frame[:10])
-    assert model.lift_.low <= model.lift_.value <= model.lift_.high
+    lift = model.estimates_["lift"]
+    assert lift.low <= lift.value <= lift.high
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert AutoPU(members=FEW).fit(X, S).importances(X).index.tolist()[-1] == 2

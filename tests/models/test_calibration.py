@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ def test_scores_move_to_the_quantiles_of_the_model_and_keep_their_distance_beyon
 )
 def test_a_prior_outside_the_interval_of_the_scores_extends_it(monkeypatch, value, low, high) -> None:
     monkeypatch.setattr(calibration, "estimate_prior", lambda *given: None)
-    monkeypatch.setattr(calibration, "estimates", lambda *given: {"prior": Estimate(0.4, 0.3, 0.6)})
+    monkeypatch.setattr(calibration, "joint_estimate", lambda *_: SimpleNamespace(prior=Estimate(0.4, 0.3, 0.6)))
     found = prior_of(np.zeros(3), np.zeros(3), value)
     assert (found.value, found.low, found.high) == pytest.approx((0.4 if value is None else value, low, high))
 

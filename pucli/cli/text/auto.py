@@ -139,8 +139,6 @@ def why_unknown(answer: AutoAnswer) -> str:
 
 def _estimates(found: Findings, answer: AutoAnswer) -> dict[str, str]:
     """Return recall, lift, precision, number of positives and the ranks of known ones, and what they rest on."""
-    from pucli.solvers.ensemble.estimates import lift_of
-
     estimates, whole = answer.estimates, answer.scenario != "case-control"
     recall, precision, prior = (estimates.recall, estimates.precision, estimates.prior)
     order = {} if answer.chance is None else {"order": answer.chance.words}
@@ -155,17 +153,21 @@ def _estimates(found: Findings, answer: AutoAnswer) -> dict[str, str]:
     also = ", labeled ones included" if whole else ""
     finds, lift = f"{cannot}: between {span(recall.low, recall.high, 'and')}", cannot
     if answer.labeling == "scar":  # with a model of the labels the value was mostly too high
-        finds = f"about {percent(recall.value)}% of {'all' if whole else 'the hidden'} positives ({of_share(recall)})"
-        times = lift_of(found.model.estimates_["recall"], found.model.estimates_["share"])
+        biased = "" if estimates.recall_odds_2 is None else f"; if biased, {of_share(estimates.recall_odds_2)}"
+        ends = of_share(recall) + biased
+        finds = f"about {percent(recall.value)}% of {'all' if whole else 'the hidden'} positives ({ends})"
+        times = estimates.lift
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
             lift = f"{value} times as many positives as among random rows ({low} to {high})"
-    called = f"between {span(precision.low, precision.high, 'and')}{also}; check {CHECKED} rows to know"
+    ends = span(precision.low, precision.high, "and")
+    called = f"between {ends}{also}, perhaps {percent(precision.value)}%; check {CHECKED} rows to know"
     if precision.known:
         called = f"about {percent(precision.value)}% of the flagged rows are positive ({of_share(precision)}){also}"
     count = answer.rows if whole else answer.unlabeled
     fewest, most = math.floor(prior.low * count), math.ceil(prior.high * count)
-    positives = f"between {fewest:,} and {most:,} of {count:,}{also}"
+    perhaps = f", perhaps {round(prior.value * count):,}"
+    positives = f"between {fewest:,} and {most:,} of {count:,}{also}{perhaps}"
     if prior.known:
         pure = "" if prior_is_given(answer) or answer.labeling == "sar" else ", if nearly all top rows are positive"
         positives = f"about {round(prior.value * count):,}{also} ({fewest:,} to {most:,}){pure}"

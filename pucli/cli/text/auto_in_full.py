@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 # A smaller estimate is shown as 0.
 LEAST = 1e-6
 # Estimates whose names say too little.
-TERMS = {"prior": "class prior", "share": "share flagged"}
+TERMS = {
+    "prior": "class prior",
+    "share": "share flagged",
+    "recall_odds_2": "recall, odds of 2",
+    "new_share": "share of new rows",
+    "new_recall": "recall of new rows",
+    "new_lift": "lift of new rows",
+}
 
 
 def print_whole(out: Output, answer: AutoAnswer) -> None:
@@ -41,12 +48,13 @@ def print_whole(out: Output, answer: AutoAnswer) -> None:
         vars(answer.estimates),
         "if nearly all top rows are positive" if scar else "if clear positives were labeled first",
     )
-    rests["share"] = ""
+    rests |= dict.fromkeys(("share", "new_share"), "")
     if scar and prior_is_given(answer):
         rests |= dict.fromkeys(("precision", "f1", "auc"), "if labeled at random")
         rests["prior"] = "if negatives are random" if answer.expected is None else "given by --expected"
     if scar:
-        rests["recall"] = "if labeled at random"
+        rests |= dict.fromkeys(("recall", "new_recall", "lift", "new_lift"), "if labeled at random")
+        rests["recall_odds_2"] = "if some were labeled twice as readily"
     unknown = why_unknown(answer)
     estimates = [
         [
@@ -55,6 +63,7 @@ def print_whole(out: Output, answer: AutoAnswer) -> None:
             rests[name] if found.known else unknown,
         ]
         for name, found in vars(answer.estimates).items()
+        if found is not None
     ]
     out.table(["estimate", "value", "from", "to (90%)", "holds"], estimates)
     out.text()
@@ -96,8 +105,8 @@ def _limits(answer: AutoAnswer) -> str:
         f"The estimates hold only if the labeled rows are a random sample of the positives.{rests}"
         "The class prior is the share of positives among "
         f"{'the unlabeled' if answer.scenario == 'case-control' else 'all'} rows. The share is that of training "
-        "rows above the threshold, by models trained without them; it may be slightly larger for new rows. The "
-        "interval of the lift is for such rows, too: it takes those of recall and share at their far ends."
+        "rows above the threshold, by models trained without them. Intervals are for these rows, unless they are "
+        "said to be for new rows of the same kind."
     )
 
 

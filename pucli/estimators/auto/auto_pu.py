@@ -47,7 +47,6 @@ from pucli.estimators.base.labels import with_unlabeled, without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
 from pucli.estimators.base.pu import degeneracy
 from pucli.solvers.ensemble.class_prior import OutOfFoldScores, hidden_share_of
-from pucli.solvers.ensemble.estimates import Estimate, lift_of
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
@@ -147,7 +146,9 @@ class AutoPU(PUDecision):
     threshold_ : float
         Rows with a larger score are predicted positive; `decision_function` is the score minus the threshold.
     estimates_ : dict of str to Estimate
-        Prior, share predicted positive, recall, precision, F1 and AUC, with 90 % intervals.
+        Class prior, share flagged, recall, precision, lift, F1 and AUC, with 90% intervals for these rows; "new_share",
+        "new_recall" and "new_lift" are for new rows of the same kind, "recall_odds_2" is the recall if some positives
+        had twice the odds of being labeled. All come from one joint estimate (`pucli.solvers.ensemble.joint`).
     leaderboard_ : list of dict
         The ensemble, its members and a naive SVC, sorted by PU-AUC, with the AUC and the F1 that follow from the prior.
         The F1 of the SVC is at its own threshold, that of the others at the share that the ensemble predicts positive.
@@ -157,8 +158,6 @@ class AutoPU(PUDecision):
         Held-out score, probability and label of each training row, most likely positives first.
     positive_share_, labeled_recall_ : float
         Shares of the unlabeled and of the labeled training rows whose held-out score is above the threshold.
-    lift_ : Estimate
-        How many times as many positives the flagged rows hold as random rows.
     encoder_ : TableEncoder or None
         What encodes a table that `fit` was given.
     n_features_in_ : int
@@ -420,6 +419,7 @@ class AutoPU(PUDecision):
             )
         self._remember(table, X, labeled, negative)
         warn_of_chance(*self._ranking())
+        self._warn_of_contradiction()
         return self
 
     def _remember(self, table: Any, X: Floats, labeled: Bools, negative: Bools | None) -> None:
@@ -471,11 +471,6 @@ class AutoPU(PUDecision):
         columns = {"labeled": self._known, "prediction": self._held_out_labels()}
         found = pd.DataFrame(columns | held_out_columns(self, self._known == 1), index=self._ids)
         return found.iloc[ranked(self.held_out_, self._known)]
-
-    @property
-    def lift_(self) -> Estimate | None:
-        """How many times as many positives the flagged rows hold as random rows; None if no row is flagged."""
-        return lift_of(self.estimates_["recall"], self.estimates_["share"])
 
     def importances(self, X: ArrayLike) -> pd.DataFrame:
         """Return by how much the held-out PU-AUC falls if the cells of a column are shuffled, for each column.

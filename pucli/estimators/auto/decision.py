@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pucli.core.arrays import Floats
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, warn_user
 from pucli.core.seeding import stream
 from pucli.estimators.base.pu import PUClassifier
 from pucli.metrics.ranking import auc, chance_limit, true_auc
-from pucli.solvers.ensemble.calibration import least_end, make_calibration
+from pucli.solvers.ensemble.calibration import make_calibration
 from pucli.solvers.ensemble.class_prior import OutOfFoldScores, class_priors
-from pucli.solvers.ensemble.estimates import Estimate, FirstRows, estimates, first_rows
+from pucli.solvers.ensemble.estimates import Estimate, FirstRows
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
+from pucli.solvers.ensemble.joint import GainsCurve, JointEstimate, joint_estimate
 from pucli.solvers.ensemble.sar import (
     ODDS_RATIO,
     positive_scores,
@@ -28,7 +29,6 @@ from pucli.solvers.ensemble.sar import (
 from pucli.solvers.ensemble.threshold import Threshold, expected_f1, recall_curve, threshold_for, threshold_for_rare
 from pucli.solvers.prior.binormal import Binormal, binormal
 from pucli.solvers.prior.known_negatives import FEWEST
-from pucli.solvers.prior.labeling_odds import not_excluded
 
 
 class PUDecision(PUClassifier):
@@ -59,10 +59,9 @@ class PUDecision(PUClassifier):
     def odds_ratio_(self) -> float:
         """The factor by which the odds of being labeled may differ between positives, as the recall's interval allows.
 
-        It is what no test on so many labeled rows excludes, or `ODDS_RATIO` if clear positives were labeled first.
+        It is `ODDS_RATIO` if clear positives were labeled first, otherwise 1.
         """
-        unseen = not_excluded(len(self._positive))
-        return max(ODDS_RATIO, unseen) if self.labeling_ == "sar" else unseen
+        return ODDS_RATIO if self.labeling_ == "sar" else 1.0
 
     @property
     def _calibrates(self) -> bool:
@@ -80,6 +79,11 @@ class PUDecision(PUClassifier):
         ranking, limit = self._ranking()
         return ranking > limit
 
+    @property
+    def rare_(self) -> bool:
+        """Whether positives are rare, so that the law of the scores tells what the first rows hold."""
+        return self._rare() is not None
+
     def _conclude(self, held: OutOfFoldScores, **known: Any) -> None:
         """Set the prior, the threshold, the probabilities and the estimates; `known` is as in `class_priors`."""
         self._positive, self._population, self._seed = held.positive, held.population, held.seed
@@ -94,7 +98,7 @@ class PUDecision(PUClassifier):
     def _follow(self, prior: PriorWithDraws, of_threshold: PriorWithDraws) -> None:
         """Set what follows from the class prior, and from the one that the threshold for F1 takes."""
         positive, population, seed = self._positive, self._population, self._seed
-        self.prior_estimate_, self.prior_, self._prior_of_threshold = prior, prior.value, of_threshold.value
+        self.prior_estimate_, self._prior_of_threshold = prior, of_threshold.value
         self._f1 = expected_f1(positive, population, of_threshold.draws, stream(seed, "expected F1"))
         self.calibration_ = make_calibration(positive, population, prior.value, stream(seed, "calibration"))
         self._curve = recall_curve(self.calibration_.of(population))
@@ -106,27 +110,35 @@ class PUDecision(PUClassifier):
         The threshold for F1 is at the prior before the overlap is taken off: a share that is too small costs more F1
         than one that is as much too large. Where positives are rare it is that of the binormal law.
         """
-        even, prior = self.calibration_.even(), self._prior_of_threshold if goal == "f1" else self.prior_
-        ranking = float(true_auc(auc(self._positive, self._population), self.prior_))
-        law = self._rare() if goal == "f1" else None
-        if law is not None:
+        joint, even, law = self.joint, self.calibration_.even(), self._rare()
+        self.prior_ = joint.prior.value
+        prior = self._prior_of_threshold if goal == "f1" else self.prior_
+        ranking = float(true_auc(auc(self._positive, self._population), self.prior_estimate_.value))
+        if goal == "f1" and law is not None:
             self.chosen_threshold_: Threshold = threshold_for_rare(law.share_for_f1(), self._population, even)
         else:
             self.chosen_threshold_ = threshold_for(
                 goal, wanted, self._positive, self._population, prior, self._curve, self._f1, ranking, even
             )
         self.threshold_ = self.chosen_threshold_.value
-        self.estimates_: dict[str, Estimate] = estimates(
+        self.estimates_: dict[str, Estimate] = joint.at(self.threshold_)
+        for name in ("recall", "new_recall"):
+            self.estimates_[name] = self.estimates_[name].with_odds_ratio(self.odds_ratio_)
+        self.prior_interval_ = (joint.prior.low, joint.prior.high)
+
+    @property
+    def joint(self) -> JointEstimate:
+        """The class prior and the gains curve as one estimate, from which all others follow."""
+        return joint_estimate(
             self._positive,
             self._population,
-            self.threshold_,
             self.prior_estimate_,
-            stream(self._seed, "estimates"),
             self._curve,
+            whole=self.scenario != "case-control",
+            random=self.labeling_ == "scar",
             known_prior=self._calibrates or self._given,
+            law=self._rare(),
         )
-        self.estimates_["recall"] = self.estimates_["recall"].with_odds_ratio(self.odds_ratio_)
-        self.prior_interval_ = (self.estimates_["prior"].low, self.estimates_["prior"].high)
 
     def _rare(self) -> Binormal | None:
         """Return the law of the scores if positives are rare and labeled at random."""
@@ -135,12 +147,12 @@ class PUDecision(PUClassifier):
         return law if rare and not self._given else None
 
     def among_first(self, counts: Sequence[int]) -> list[FirstRows]:
-        """Return what the first rows of the population by score hold, if positives are rare; otherwise nothing.
+        """Return what the first rows of the population by score hold.
 
         Parameters
         ----------
         counts : sequence of int
-            Numbers of rows. Those above half of the population are left out.
+            Numbers of rows. Those above the population's are left out.
 
         Returns
         -------
@@ -148,10 +160,24 @@ class PUDecision(PUClassifier):
             One for each number.
         """
         check_is_fitted(self)
-        law, rows = self._rare(), len(self._population)
-        if law is None:
-            return []
-        return [first_rows(law, k, rows, stream(self._seed, "first", k)) for k in counts if k <= rows / 2]
+        joint, rows = self.joint, len(self._population)
+        return [joint.first(k) for k in counts if 1 <= k <= rows]
+
+    def gains(self, shares: Sequence[float]) -> GainsCurve:
+        """Return the share of the positives among the first rows of the population by score.
+
+        Parameters
+        ----------
+        shares : sequence of float
+            Shares of the rows, between 0 and 1, in ascending order.
+
+        Returns
+        -------
+        GainsCurve
+            The share of the positives at each share of the rows, with a band that holds at all of them at once.
+        """
+        check_is_fitted(self)
+        return self.joint.gains(np.asarray(shares, dtype=np.float64))
 
     def with_threshold(self, goal: str, wanted: float | None = None) -> Self:
         """Return the same fitted classifier with another threshold, without training again.
@@ -210,6 +236,7 @@ class PUDecision(PUClassifier):
         moved._follow(known, known)
         if moved.labeling_ == "sar":
             moved.propensity_ = relative_propensities(moved.calibration_.of(moved.held_out_))
+        moved._warn_of_contradiction()
         return moved
 
     def _copied(self) -> Self:
@@ -217,6 +244,15 @@ class PUDecision(PUClassifier):
         moved = copy.copy(self)
         moved.leaderboard_ = copy.deepcopy(self.leaderboard_)
         return moved
+
+    def _warn_of_contradiction(self) -> None:
+        """Warn if the gains curve excludes the class prior."""
+        joint = self.joint
+        if joint.contradicted:
+            warn_user(
+                f"the first rows hold more of the labeled rows than a class prior of {joint.bound:.2g} or more allows: "
+                "the labels may not be random. How were these rows chosen?"
+            )
 
     def probability_of(self, scores: Floats) -> Floats:
         """Return the calibrated probability of a positive at each score (n,) of `score_rows`, shape (n,).
@@ -246,7 +282,8 @@ class PUDecision(PUClassifier):
             the rows is known. `high` is never zero: positives may have scores that no labeled row has.
         """
         check_is_fitted(self)
-        p = np.asarray(probabilities, dtype=np.float64)
-        low, high = self.calibration_.scaled(p, self._population, self.prior_, self.prior_interval_, self._least())
-        least = least_end(self._positive, self._population, self.prior_interval_[1])
-        return np.minimum(low, p), np.maximum(np.maximum(high, p), least)
+        p, (first, *ends) = np.asarray(probabilities, dtype=np.float64), self.joint.in_groups()
+        of_rows = self.probability_of(self._population[::-1])
+        means = np.add.reduceat(of_rows, first[:-1]) / np.diff(first)
+        low, high = (np.interp(p, means[::-1], np.maximum.accumulate(end[::-1])) for end in ends)
+        return np.minimum(low, p), np.maximum(high, p)

@@ -19,7 +19,7 @@ def cards(model: Any) -> str:
     shown = {
         "flagged": f"{round(model.positive_share_ * unlabeled):,} of {unlabeled:,} unlabeled rows",
         "recall": _told(found["recall"], "{:.0%}"),
-        "lift": _told(model.lift_, "{:.3g}"),
+        "lift": _told(model.estimates_.get("lift"), "{:.3g}"),
         "positives in the population": _told(found["prior"], "{:.0%}"),
     }
     boxes = [f'<div style="{CARD}">{escape(name)}<br><b>{escape(text)}</b></div>' for name, text in shown.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.core.atomic_files import replacing
-from pucli.core.errors import UsageError, shell_word
+from pucli.core.errors import shell_word
 from pucli.core.inert_text import inert_text
 from pucli.core.seeding import stream
 from pucli.core.version import __version__
@@ -33,10 +33,8 @@ from pucli.models.auto.drawings import (
 )
 from pucli.models.auto.summary import behind, unlabeled_of
 from pucli.models.reasons import encoder_of
-from pucli.solvers.ensemble.estimates import Estimate, f1_of, lift_of
-from pucli.solvers.ensemble.threshold import SHARES
+from pucli.solvers.ensemble.estimates import FirstRows, f1_of
 from pucli.solvers.folds import number_of_folds
-from pucli.solvers.prior.best_bin import resampled, shares_above
 from pucli.solvers.prior.labeling_odds import with_odds
 
 if TYPE_CHECKING:
@@ -47,12 +45,10 @@ if TYPE_CHECKING:
 TEMPLATE = Path(__file__).with_name("page.html.j2")
 TOP_ROWS = 200
 SHOWN_COLUMNS, SHOWN_DEPENDENCES = 12, 6
-RECALLS = np.linspace(0.02, 1.0, 50)
-# Shares of the rows at which the recall is estimated, and those for which the lift is printed.
-LOOKED_AT = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-LIFTS = (0.01, 0.05, 0.1)
-# Where the class prior is smaller, axes are logarithmic, with shares of at least so many rows.
-RARE, FEWEST_ROWS, SMALL_SHARES = 0.1, 10, (0.0005, 0.001, 0.002, 0.005)
+# Most points of the gains curve and of precision against recall, and shares of the rows for which the lift is printed.
+CURVE, POINTS, LIFTS = 200, 50, (0.01, 0.05, 0.1)
+# Where the class prior is smaller, axes are logarithmic, from so many rows on.
+RARE, FEWEST_ROWS = 0.1, 10
 # Known positives whose ranks are marked, and rows on a map.
 MARKED, MAPPED = 300, 1500
 GRID, MOST_BARS = 12, 8
@@ -116,8 +112,9 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
     used = [k for k in order[:SHOWN_COLUMNS] if fall[k] > 0]
     drawn = [_dependence(model, X[unlabeled], *columns[k], rng) for k in used[:SHOWN_DEPENDENCES]]
     rare = model.estimates_["prior"].value < RARE
-    looked_at = _recalls(model, SMALL_SHARES if rare else ())
-    scores = model.held_out_
+    scores, n = model.held_out_, len(model._population)
+    places = np.unique(np.round(np.geomspace(FEWEST_ROWS if rare and n > FEWEST_ROWS else 1.0, n, CURVE))).astype(int)
+    curve, firsts = model.gains([0.0, *(places / n)]), model.among_first(places.tolist()[:: CURVE // POINTS])
     ranks = np.minimum(1.0, ranks_among(scores[labeled], scores[unlabeled]) / int(unlabeled.sum()))
     marks = np.quantile(ranks, np.linspace(0.0, 1.0, min(len(ranks), MARKED)))
     where = coordinates(rows)
@@ -126,15 +123,20 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
         "given": model._given or model._calibrates,
         "folds": number_of_folds(labeled),
         "known": found.known,
-        "gains": _gains(model, looked_at, marks, rare),
+        "gains": gains(
+            curve.shares, curve.low, curve.value, curve.high, model.estimates_["share"].value, marks, log=rare
+        ),
         "map": _map(ranking, where),
         "coordinates": [name for name, _ in where],
-        "lifts": _lifts(looked_at),
-        "lift": lift_of(model.estimates_["recall"], model.estimates_["share"]),
-        "population": len(model._population),
+        "lifts": _lifts(model),
+        "lift": model.estimates_.get("lift"),
+        "population": n,
         "scores": histogram(scores[labeled], scores[unlabeled], model.threshold_, log=rare),
         "odds_drawing": _odds(model) if found.if_odds else "",
-        "curve": precision_recall(RECALLS, *_precision_band(model)),
+        "curve": precision_recall(
+            np.array([one.recall.value for one in firsts]),
+            *(np.array([getattr(one.precision, end) for one in firsts]) for end in ("low", "value", "high")),
+        ),
         "importances": [
             (columns[k][0].name, float(fall[k]), float(error[k]), float(fall[k] / fall[used[0]])) for k in used
         ],
@@ -152,33 +154,6 @@ def _content(ranking: Ranking, progress: Callable[[int, int], object] | None) ->
     }
 
 
-def _recalls(model: AutoPU, also: Sequence[float] = ()) -> list[tuple[float, Estimate, Estimate]]:
-    """Return the recall and the share above the threshold, at each of `LOOKED_AT` of which there is a row.
-
-    also : smaller shares, of which there must be `FEWEST_ROWS` rows.
-    """
-    found = []
-    for share in (*(one for one in also if one * len(model._population) >= FEWEST_ROWS), *LOOKED_AT):
-        try:
-            estimates = model.with_threshold("share", share).estimates_
-        except UsageError:
-            continue
-        if estimates["share"].low > 0.0:
-            found.append((share, estimates["recall"], estimates["share"]))
-    return found
-
-
-def _gains(model: AutoPU, looked_at: list[tuple[float, Estimate, Estimate]], known: np.ndarray, rare: bool) -> str:
-    """Return the drawing of the recall at each share of the rows."""
-    shares = np.array([0.0, *(share.value for _, _, share in looked_at), 1.0])
-    low, middle, high = (
-        np.array([0.0, *(getattr(recall, end) for _, recall, _ in looked_at), 1.0]) for end in ("low", "value", "high")
-    )
-    low = np.minimum.accumulate(low[::-1])[::-1]
-    band = low, np.maximum.accumulate(middle), np.maximum.accumulate(high)
-    return gains(shares, *band, model.estimates_["share"].value, known, log=rare and len(shares) > 2)
-
-
 def _odds(model: AutoPU) -> str:
     """Return the drawing of the recall if the odds of being labeled differ between positives."""
     recall = model.estimates_["recall"]
@@ -189,13 +164,10 @@ def _odds(model: AutoPU) -> str:
     return odds_bounds(ODDS_RATIOS, (below, above), (low, high), model.estimates_["share"].value)
 
 
-def _lifts(looked_at: list[tuple[float, Estimate, Estimate]]) -> list[dict[str, Any]]:
-    """Return recall and lift at each of `LIFTS`."""
-    return [
-        {"share": asked, "recall": recall, "lift": lift_of(recall, Estimate(share.value, share.value, share.value))}
-        for asked, recall, share in looked_at
-        if asked in LIFTS
-    ]
+def _lifts(model: AutoPU) -> list[FirstRows]:
+    """Return what the first rows hold at each of `LIFTS` of which there is a row."""
+    n = len(model._population)
+    return model.among_first([k for share in LIFTS if (k := round(share * n))])
 
 
 def _dependence(model: AutoPU, X: np.ndarray, column: ColumnEncoder, place: slice, rng: np.random.Generator) -> str:
@@ -225,33 +197,6 @@ def _dependence(model: AutoPU, X: np.ndarray, column: ColumnEncoder, place: slic
         return f"<h3>{escape(column.name)}</h3>{bars(names, means, f'Mean probability by {column.name}')}"
     drawing = dependence_line(values, means, column.name, dates=isinstance(column, Date))
     return f"<h3>{escape(column.name)}</h3>{drawing}"
-
-
-def _precision_band(model: AutoPU) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the 5 %, 50 % and 95 % quantiles of the precision at each of `RECALLS`, over bootstrap samples.
-
-    The draws of the prior are stretched to the interval that is printed, which is wider where classes overlap or few
-    rows are labeled.
-    """
-    draws = model.prior_estimate_.draws
-    wide = _stretched(draws, model.estimates_["prior"])
-    found = []
-    for p, u in resampled(model._positive, model._population, stream(0, "curve"), len(draws)):
-        q_p, q_u = shares_above(p, u)
-        found.append(RECALLS / np.maximum(np.interp(RECALLS, q_p, q_u), SHARES[0]))
-    middle = np.quantile(np.minimum(1.0, draws[:, None] * found), 0.5, axis=0)
-    low, high = np.quantile(np.minimum(1.0, wide[:, None] * found), [0.05, 0.95], axis=0)
-    return np.minimum(low, middle), middle, np.maximum(high, middle)
-
-
-def _stretched(draws: np.ndarray, prior: Estimate) -> np.ndarray:
-    """Return draws of the prior, stretched about its estimate so that 90 % of them lie in its interval."""
-    low, high = np.quantile(draws, [0.05, 0.95])
-    below = (prior.value - prior.low) / max(prior.value - low, 1e-12)
-    above = (prior.high - prior.value) / max(high - prior.value, 1e-12)
-    wide = prior.value + np.where(draws < prior.value, below, above) * (draws - prior.value)
-    result: np.ndarray = np.clip(wide, 0.0, 1.0)
-    return result
 
 
 def _if_prior(model: AutoPU) -> list[dict[str, float]]:

@@ -19,6 +19,7 @@ from pucli.models.reasons import ColumnEffect
 from pucli.solvers.ensemble.estimates import (
     FEW_LABELED,
     FROM_PRIOR,
+    THESE,
     Estimate,
     FirstRows,
     IfPrior,
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 
 
 # Estimates that benchmark `labeling` found too high, mostly outside their intervals, with a model of biased labels.
-UNSURE_IF_BIASED = ("recall", "auc")
+UNSURE_IF_BIASED = ("recall", "auc", "lift", "new_recall", "new_lift", "recall_odds_2")
+# Estimates that are known if another one is.
+KNOWN_WITH = {"lift": "recall", "new_lift": "new_recall", "recall_odds_2": "recall"}
 # Numbers of rows with the highest scores whose positives are estimated where positives are rare.
 FIRST = (50, 200, 1000)
 # A class prior is kept between these.
@@ -90,20 +93,21 @@ class Findings(NamedTuple):
         # an AUC changes little between small priors
         rests = {name: found["prior"].narrow if name == "auc" else found["prior"].known for name in FROM_PRIOR}
         return {
-            name: name == "share"
+            name: name in ("share", "new_share")
             or (
                 useful
-                and one.known
+                and found[KNOWN_WITH.get(name, name)].known
                 and rests.get(name, True)
                 and not (self.model.labeling_ == "sar" and name in UNSURE_IF_BIASED)
             )
-            for name, one in found.items()
+            for name in found
         }
 
     @property
     def first(self) -> list[FirstRows]:
         """Positives among the first `FIRST` rows by score, if positives are rare and the estimates are sound."""
-        return self.model.among_first(FIRST) if self.sound else []
+        most = len(self.model._population) / 2
+        return self.model.among_first([k for k in FIRST if k <= most]) if self.sound and self.model.rare_ else []
 
     @property
     def if_prior(self) -> list[IfPrior]:
@@ -141,8 +145,7 @@ class Findings(NamedTuple):
             return None
         if single and model.n_negative_:
             return None
-        recall = model.estimates_["recall"].with_odds_ratio(1.0 / model.odds_ratio_)
-        bounds = if_odds({**model.estimates_, "recall": recall})
+        bounds = if_odds(model.estimates_)
         p, at = (model.calibration_.of(scores) for scores in (model._population, np.array([model.threshold_])))
         ahead = ahead_of(p, float(at[0]), bounds.odds_ratio)
         rows = float(ahead.mean()) * (self.unlabeled + (self.labeled if single else 0))
@@ -225,17 +228,18 @@ class Findings(NamedTuple):
 
 @dataclass(frozen=True)
 class Reported:
-    """An estimate; if `known` is false, the rows do not determine it, and its value must not be reported."""
+    """An estimate; if `known` is false, the rows do not determine it: its value is a guess within a wide interval."""
 
     value: float
     low: float
     high: float
     known: bool
+    rows: str = THESE
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates from held-out rows: shares, and AUC, of positives and negatives."""
+    """Estimates from held-out rows: shares, and AUC, of positives and negatives; without lift if no row is flagged."""
 
     prior: Reported
     share: Reported
@@ -243,6 +247,11 @@ class Estimates:
     precision: Reported
     f1: Reported
     auc: Reported
+    recall_odds_2: Reported | None = None
+    new_share: Reported | None = None
+    new_recall: Reported | None = None
+    lift: Reported | None = None
+    new_lift: Reported | None = None
 
 
 @dataclass
@@ -349,7 +358,9 @@ def summary(found: Findings, names: Sequence[str]) -> Summary:
         labeling=model.labeling_,
         called_positive=found.called_positive,
         threshold=ExplainedThreshold(**vars(model.chosen_threshold_), why=found.why),
-        estimates=_reported(model.estimates_, found.known, first, len(model._population)),
+        estimates=Estimates(
+            **{name: Reported(**vars(one), known=found.known[name]) for name, one in model.estimates_.items()}
+        ),
         first=first,
         if_prior=found.if_prior,
         if_odds=found.if_odds,
@@ -368,20 +379,6 @@ def summary(found: Findings, names: Sequence[str]) -> Summary:
         sound=found.sound,
         ranks=model.ranks_,
     )
-
-
-def _reported(
-    of: Mapping[str, Estimate], known: Mapping[str, bool], first: Sequence[FirstRows], rows: int
-) -> Estimates:
-    """Return the estimates; class prior and precision are not below the number of positives among the likeliest."""
-    low, share = {name: one.low for name, one in of.items()}, of["share"].value
-    for one in first:
-        ends = {"prior": one.positives.low / rows}
-        if one.rows <= share * rows:
-            ends["precision"] = one.positives.low / (share * rows)
-        for name, end in ends.items():
-            low[name] = min(max(low[name], end), of[name].value)
-    return Estimates(**{name: Reported(one.value, low[name], one.high, known[name]) for name, one in of.items()})
 
 
 def behind(leaderboard: Sequence[Mapping[str, Any]], labeled: int, unlabeled: int) -> list[str]:

@@ -19,9 +19,10 @@ from pucli.core.arrays import AnyArray, Floats
 from pucli.core.seeding import sample_of_each_kind, seed_of, stream
 from pucli.metrics.ranking import auc, true_auc
 from pucli.solvers.ensemble.calibration import make_calibration
-from pucli.solvers.ensemble.estimates import IfOdds, estimates, if_odds
+from pucli.solvers.ensemble.estimates import IfOdds, if_odds
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws, estimate_prior, rare_prior
+from pucli.solvers.ensemble.joint import joint_estimate
 from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.rows import row_order, varying_columns
 from pucli.solvers.ensemble.sar import rare_or_biased, widened
@@ -37,7 +38,7 @@ from pucli.solvers.prior.labeling_odds import ahead_of
 from pucli.solvers.prior.two_gaussians import GAUSSIAN_ERROR, gaussian_share
 
 # Raised when the estimate "auto" changes, and with it the results of methods whose class prior is not given.
-VERSION = 15
+VERSION = 16
 ENSEMBLE_METHODS = ("auto", "best-bin", "density-ratio")
 ALL_METHODS = (*ENSEMBLE_METHODS, *without_ensemble.PRIOR_METHODS)
 # The most rows of each kind, drawn at random, and the most cells of the table that they make.
@@ -185,8 +186,7 @@ def at_prior(held_out: tuple[Floats, Floats], prior: float, random_state: int = 
     f1 = expected_f1(positive, population, known.draws, stream(seed, "expected F1"))
     ranking = float(true_auc(float(auc(positive, population)), prior))
     chosen = threshold_for("f1", None, positive, population, prior, curve, f1, ranking, calibration.even())
-    rng = stream(seed, "estimates")
-    found = estimates(positive, population, chosen.value, known, rng, curve, known_prior=True)
+    found = joint_estimate(positive, population, known, curve, known_prior=True).at(chosen.value)
     bounds = if_odds(found)
     threshold = float(calibration.of(np.array([chosen.value]))[0])
     ahead = float(ahead_of(calibration.of(population), threshold, bounds.odds_ratio).mean())
@@ -248,7 +248,10 @@ def _of_the_ensemble(
     positive, population = np.sort(first.held_out[first.labeled]), np.sort(first.held_out[first.population])
     held = OutOfFoldScores(positive, population, 0.0, seed, first.grouped)
     prior, _ = class_priors(held, gaussian=gaussian_share(first.X, first.labeled))
-    found = estimates(positive, population, 0.0, prior, stream(seed, "estimates"))["prior"]
+    rare = binormal(positive, population)
+    found = joint_estimate(
+        positive, population, prior, law=rare if rare.rare and not rare_or_biased(rare) else None
+    ).prior
     wider = NormalDist().inv_cdf(0.5 + 0.5 * confidence) / NORMAL_90
     low, high = found.value - wider * (found.value - found.low), found.value + wider * (found.high - found.value)
     ranking = held.ranking

@@ -34,9 +34,10 @@ OVERLAP_UNSEEN, PASSES = 0.75, 2
 # share of negatives times 1 - AUC of positives against negatives. The factor, 1 or 1.5, and the share of negatives were
 # chosen on the design half of the tasks of benchmark `quality`: mean absolute error .053, without that share .053.
 OVERLAP_TAKEN = 1.0
-# Chance of each of the bounds that a few labeled rows give, and the least share of these rows that one rests on.
-# Models chosen by up to FEW labeled rows rank these rows too high, which makes the recall larger by about OPTIMISM.
-CHANCE, LEAST_SHARE, MOST_BOUNDS, OPTIMISM, FEW = 0.02, 0.3, 200, 0.04, 20
+# If the AUC that follows from an estimate of the prior is lower, the classes overlap so much that the estimate is only
+# an upper bound: no part of the space holds positives alone, as best bin estimation needs. Where they are apart, the
+# standard deviation of the error that more rows do not reduce is smaller than LASTING_ERROR.
+OVERLAP, APART_ERROR = 0.92, 0.02
 
 
 def isotonic_ratio(positive: np.ndarray, population: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -101,42 +102,23 @@ class PriorWithDraws:
         low, high = max(value - NORMAL_90 * error, self.labeled, 0.0), min(value + NORMAL_90 * error, 1.0)
         return replace(self, value=value, low=low, high=high, draws=draws)
 
-    def with_overlap(self, ranking: float) -> PriorWithDraws:
-        """Return the estimate with a lower end that allows for classes that overlap, given the PU-AUC.
+    def lower_end(self, ranking: float, rows: int) -> float:
+        """Return the lower end for a population of so many rows, which allows for classes that overlap.
 
         If they overlap, negatives count as positives, and the estimate is too high by an amount that grows with 1 - AUC
-        of positives against negatives. This AUC depends on the prior; its value at the lower end is used.
+        of positives against negatives, given the PU-AUC. This AUC depends on the prior; its value at the lower end is
+        used. Below `OVERLAP`, the estimate is only an upper bound.
         """
+        least = min(max(0.5 / rows, self.labeled), self.value)
+        if float(true_auc(ranking, self.value)) < OVERLAP:
+            return least
         deviation = (self.value - self.low) / NORMAL_90
+        deviation = float(np.sqrt(max(deviation**2 - LASTING_ERROR**2, 0.0) + APART_ERROR**2))
         low = self.value
         for _ in range(PASSES):
             unseen = OVERLAP_UNSEEN * (1.0 - float(true_auc(ranking, low)))
-            low = min(low, self.value - NORMAL_90 * float(np.hypot(deviation, unseen)))
-            low = max(low, min(self.labeled, self.value), 0.0)
-        longer = max((self.value - low) / max(self.value - self.low, 1e-12), 1.0)
-        draws = self.value + np.where(self.draws < self.value, longer, 1.0) * (self.draws - self.value)
-        return replace(self, low=low, draws=np.maximum(draws, max(self.labeled, 1e-12)))
-
-    def with_few_labeled(self, positive: np.ndarray, population: np.ndarray) -> PriorWithDraws:
-        """Return the estimate with an upper end that allows for few labeled rows.
-
-        If k of p labeled rows lie above the k-th score, the share of all positives there is distributed as
-        Beta(k, p + 1 - k) (Wilks 1941), and the prior is at most q_u over that share: with few labeled rows, much more
-        than their bootstrap samples show, which all have the same accidents. The share of the h positives among the
-        population's n rows has accidents of its own; both together have the variance of p h / (p + h) labeled rows.
-        """
-        from scipy.special import betaincinv
-
-        p, n = len(positive), len(population)
-        k = np.unique(np.linspace(max(1, np.ceil(LEAST_SHARE * p)), p, MOST_BOUNDS).astype(int))
-        above = 1.0 - np.searchsorted(np.sort(population), np.sort(positive)[::-1][k - 1]) / n
-        hidden = max(1.0, self.value * n)
-        fewer = hidden / (p + hidden)
-        recall = betaincinv(k * fewer, (p + 1.0 - k) * fewer, CHANCE) - OPTIMISM * min(1.0, FEW / p)
-        high = max(self.high, min(1.0, float(np.min(above / np.maximum(recall, 1e-12)))))
-        longer = max((high - self.value) / max(self.high - self.value, 1e-12), 1.0)
-        draws = self.value + np.where(self.draws > self.value, longer, 1.0) * (self.draws - self.value)
-        return replace(self, high=high, draws=np.minimum(draws, 1.0))
+            low = max(least, min(low, self.value - NORMAL_90 * float(np.hypot(deviation, unseen))))
+        return low
 
 
 def hidden_share(prior: float, labeled: np.ndarray, scenario: str) -> float:

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from pucli.core.arrays import Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.core.saved_state import PORTION, Scalar, State, TextValue
 from pucli.solvers.ensemble.calibration import factor_for
@@ -67,15 +68,23 @@ def recall_curve(probabilities: np.ndarray) -> np.ndarray:
 
 
 def recall_above(positive: np.ndarray, share: float, threshold: float, curve: np.ndarray) -> float:
-    """Return the recall at a threshold, from labeled rows and from the expected recall.
+    """Return the recall at a threshold, from labeled rows and from the expected recall."""
+    return float(recall_of(int(np.count_nonzero(positive > threshold)), len(positive), share, curve))
 
-    It is the share of labeled rows above the threshold if many are. The share of few varies much by chance: the fewer
-    labeled rows lie above the threshold, the more weight has the expected recall.
+
+def recall_of(above: Ints | int, labeled: int, share: Floats | float, curve: Floats | None) -> Floats:
+    """Return the recall of a share of the rows that holds `above` of the labeled rows.
+
+    It is their share if they are many. The share of few varies much by chance: the fewer labeled rows are above the
+    threshold, the more weight has the expected recall, if there is one.
     """
-    above = int(np.count_nonzero(positive > threshold))
+    found: Floats = np.asarray(above) / labeled
+    if curve is None:
+        return found
     weight = above / (above + SAME_WEIGHT)
-    expected = float(np.interp(share, np.append(0.0, SHARES), np.append(0.0, curve)))
-    return weight * above / len(positive) + (1.0 - weight) * expected
+    expected = np.interp(share, np.append(0.0, SHARES), np.append(0.0, curve))
+    result: Floats = weight * found + (1.0 - weight) * expected
+    return result
 
 
 def expected_f1(

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr
 
-from pucli.core.arrays import Floats
+from pucli.core.arrays import Floats, Ints
 
 PRIORS = np.geomspace(2e-4, 0.95, 42)
 DISTANCES, SPREADS = np.linspace(0.0, 5.0, 26), np.geomspace(0.6, 1.0 / 0.6, 5)
@@ -26,8 +26,6 @@ DISTANCES, SPREADS = np.linspace(0.0, 5.0, 26), np.geomspace(0.6, 1.0 / 0.6, 5)
 SPREAD = 0.5
 # A 90 % interval of the normal law reaches this many standard deviations to either side.
 NORMAL_90 = 1.6448536269514722
-# Number of draws of the positives among the first rows.
-DRAWS = 4000
 # Scores z, shares of the population at which recalls are stored, and places at which densities are.
 _SCORES = np.linspace(-7.0, 10.0, 341)
 SHARES = np.concatenate([np.geomspace(1e-4, 0.005, 20, endpoint=False), np.geomspace(0.005, 1.0, 80)])
@@ -88,22 +86,22 @@ class Binormal:
         nearest = SHARES[int(np.argmax(self.weights @ (f1 / f1.max(axis=1, keepdims=True))))]
         return float(np.sqrt(largest * nearest))
 
-    def among_first(self, first: int, rows: int, rng: np.random.Generator, draws: int = DRAWS) -> tuple[Floats, Floats]:
-        """Return draws of the number of positives among the first rows by score, and of their share of all positives.
+    def priors(self, levels: Floats) -> Floats:
+        """Return the prior of each of the laws that levels (d,) between 0 and 1 draw, shape (d,)."""
+        return _laws().prior[self._drawn(levels)]
 
-        The share is NaN where there is no positive at all.
-        """
-        laws, share = _laws(), first / rows
-        places, recalls = np.append(0.0, SHARES), np.column_stack([np.zeros(len(laws.prior)), laws.recall])
-        right = min(int(np.searchsorted(places, share)), len(places) - 1)
+    def recalls(self, levels: Floats, share: float) -> Floats:
+        """Return the recall of a share of the rows by the laws that levels (d,) draw, shape (d,)."""
+        laws, places = _laws(), np.append(0.0, SHARES)
+        right = int(np.clip(np.searchsorted(places, share), 1, len(SHARES)))
         part = (share - places[right - 1]) / (places[right] - places[right - 1])
-        recall = recalls[:, right - 1] + part * (recalls[:, right] - recalls[:, right - 1])
-        chosen = rng.choice(len(recall), draws, p=self.weights)
-        prior, recall = laws.prior[chosen], recall[chosen]
-        found = rng.binomial(first, np.minimum(1.0, prior * recall / share)).astype(np.float64)
-        others = prior * (1.0 - recall) / max(1.0 - share, 1e-12)
-        whole = found + rng.binomial(rows - first, np.minimum(1.0, others))
-        return found, np.where(whole > 0.0, found / np.maximum(whole, 1.0), np.nan)
+        recall = laws.recall[self._drawn(levels)]
+        before = recall[:, right - 2] if right > 1 else 0.0
+        result: Floats = before + part * (recall[:, right - 1] - before)
+        return result
+
+    def _drawn(self, levels: Floats) -> Ints:
+        return np.minimum(np.searchsorted(np.cumsum(self.weights), levels), len(self.weights) - 1)
 
 
 def binormal(positive: Floats, population: Floats, least: float = 0.0) -> Binormal:

@@ -21,7 +21,6 @@ from typing import TypeVar
 import numpy as np
 
 from pucli.core.arrays import Floats
-from pucli.solvers.prior.binormal import NORMAL_90
 
 Share = TypeVar("Share", float, Floats)
 
@@ -35,20 +34,6 @@ def with_odds(share: Share, ratio: float) -> Share:
     (0.667, 0.333)
     """
     return ratio * share / (ratio * share + (1.0 - share))
-
-
-def not_excluded(labeled: int) -> float:
-    """Return the largest odds ratio of labeling that a test on `labeled` labeled rows cannot exclude.
-
-    Half of the positives have the greater odds. Among p labeled rows, the log of the ratio of both kinds then has the
-    standard error 2 / sqrt(p); the result is the end of its 90 % interval if they are as many.
-
-    Examples
-    --------
-    >>> [round(not_excluded(p), 2) for p in (25, 100, 2500)]
-    [1.93, 1.39, 1.07]
-    """
-    return float(np.exp(NORMAL_90 * 2.0 / np.sqrt(labeled)))
 
 
 def odds_between(share: float, other: float) -> float | None:

@@ -17,7 +17,7 @@ from pucli.models.auto.ranking import why_only_train
 from pucli.models.auto.summary import DifferingColumn, RandomLabels, Reported, behind
 from pucli.solvers.ensemble.estimates import Estimate, FirstRows, IfPrior, OddsEffects
 
-NAMES = ("prior", "share", "recall", "precision", "f1", "auc")
+NAMES = ("prior", "share", "recall", "precision", "f1", "auc", "recall_odds_2", "lift")
 
 
 def document(**changed):

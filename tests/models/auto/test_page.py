@@ -19,7 +19,7 @@ from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.random_labeling import labeling_of
 from pucli.models.auto import page as page_module
 from pucli.models.auto.drawings import date_ticks, round_ticks
-from pucli.models.auto.page import _dependence, _lifts, _precision_band, _recalls, question, write_report
+from pucli.models.auto.page import _dependence, _lifts, question, write_report
 from pucli.models.auto.ranking import Ranking
 from pucli.models.auto.summary import AutoAnswer, Findings
 from pucli.models.fitting import Fitted
@@ -137,12 +137,11 @@ def test_ticks_are_round_and_within_the_axis() -> None:
 def test_the_lift_of_a_share_is_recall_over_share() -> None:
     X, s, _ = two_clouds(300, labeled=60)
     model = AutoPU().fit(X, s)
-    lines = _lifts(_recalls(model))
-    assert [line["share"] for line in lines] == [0.01, 0.05, 0.1]
+    lines, n = _lifts(model), len(model._population)
+    assert [line.rows for line in lines] == [round(share * n) for share in (0.01, 0.05, 0.1)]
     for line in lines:
-        lift = line["lift"]
-        assert lift.low <= lift.value <= lift.high
-        assert lift.value == pytest.approx(line["recall"].value / line["share"], rel=0.5)
+        assert line.lift.low <= line.lift.value <= line.lift.high
+        assert line.lift.value == pytest.approx(line.recall.value / (line.rows / n))
 
 
 @pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
@@ -167,21 +166,6 @@ def test_a_page_about_a_leak_states_nothing(tmp_path: Path) -> None:
     assert "column 'f0' is filled" in text.replace("&#39;", "'")
     assert "Recall, lift, precision, share of positives, F1 and AUC: a column gives the label away" in text
     assert "hold about" not in text and " positives (" not in text
-
-
-@pytest.mark.slow
-def test_the_band_of_the_precision_has_the_width_of_the_printed_prior() -> None:
-    """At recall one all rows are taken, and the precision is the prior."""
-    rng = np.random.default_rng(0)
-    X, s = rng.normal(0, 1, (400, 3)), np.arange(400) < 60
-    X[s | (rng.random(400) < 0.3), 0] += 0.5
-    model = AutoPU().fit(X, s)
-    low, middle, high = _precision_band(model)
-    prior = model.estimates_["prior"]
-    assert prior.high - prior.low > 0.4
-    assert low[-1] == pytest.approx(prior.low, abs=0.03)
-    assert high[-1] == pytest.approx(prior.high, abs=0.03)
-    assert np.all(low <= middle) and np.all(middle <= high)
 
 
 @pytest.mark.slow

@@ -61,15 +61,14 @@ def test_common_positives_and_scores_that_do_not_rank_are_not_rare(prior, distan
     assert rare_prior(positive, population) is None
 
 
-def test_the_interval_of_the_first_rows_holds():
-    kept = 0
-    for seed in range(20):
-        positive, population, y = scores(0.02, 2.0, seed=seed)
-        found, recall = binormal(positive, population).among_first(200, len(y), np.random.default_rng(0))
-        low, high = np.quantile(found, [0.05, 0.95])
-        kept += low <= y[-200:].sum() <= high
-        assert np.all((recall >= 0.0) & (recall <= 1.0) | np.isnan(recall))
-    assert kept >= 16
+def test_draws_follow_the_law():
+    positive, population, y = scores(0.02, 2.0)
+    law, levels = binormal(positive, population), (np.arange(500) + 0.5) / 500
+    assert np.all(np.diff(law.priors(levels)) >= 0.0) and abs(np.mean(law.priors(levels)) - law.mean) < 0.002
+    few, many = law.recalls(levels, 0.01), law.recalls(levels, 0.05)
+    assert np.all(few <= many) and np.all(law.priors(levels) * few <= 0.01 + 1e-3)
+    low, high = np.quantile(many, [0.01, 0.99])
+    assert low <= y[-round(0.05 * len(y)) :].sum() / y.sum() <= high
 
 
 def test_the_prior_is_not_below_the_share_that_is_labeled():

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pucli.solvers.ensemble.estimates import estimates, if_odds
+from pucli.solvers.ensemble.estimates import if_odds
 from pucli.solvers.ensemble.hidden_share import PriorWithDraws
+from pucli.solvers.ensemble.joint import joint_estimate
 from pucli.solvers.prior.best_bin import prior_factors, shares_above
 from pucli.solvers.prior.labeling_odds import ahead_of, odds_between, with_odds
 
@@ -70,7 +71,7 @@ def test_bounds_hold_where_the_odds_truly_differ_and_plain_intervals_do_not() ->
         scores = np.sort(positive[labeled]), np.sort(np.r_[positive[~labeled], negative])
         share = float(np.mean(~labeled) * 600 / (2000 - labeled.sum()))
         prior = PriorWithDraws(share, share, share, np.full(40, share))
-        found = estimates(*scores, 1.0, prior, rng, known_prior=True)
+        found = joint_estimate(*scores, prior, known_prior=True).at(1.0)
         truth = float(np.mean(positive[~labeled] > 1.0))
         held["plain"] += found["recall"].low <= truth <= found["recall"].high
         bounds = if_odds(found, 2.0).recall
