@@ -21,8 +21,8 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 263_314, "pucli, benchmarks, examples": 281_374}
-ON_THE_EXAMPLE = {"files": 101, "functions": 620, "files of data": 27, "functions of data": 234}
+NODES = {"pucli": 280_831, "pucli, benchmarks, examples": 304_360}
+ON_THE_EXAMPLE = {"files": 113, "functions": 690, "files of data": 29, "functions of data": 258}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
     "solvers", "tuning",

@@ -155,7 +155,7 @@ def _estimates(found: Findings, answer: AutoAnswer) -> dict[str, str]:
     if answer.labeling == "scar":  # with a model of the labels the value was mostly too high
         biased = "" if estimates.recall_odds_2 is None else f"; if biased, {of_share(estimates.recall_odds_2)}"
         ends = of_share(recall) + biased
-        finds = f"about {percent(recall.value)}% of {'all' if whole else 'the hidden'} positives ({ends})"
+        finds = f"about {percent(recall.value)}% of {'all' if whole else 'hidden'} positives ({ends})"
         times = estimates.lift
         if times is not None:
             value, low, high = (number(one, 3) for one in (times.value, times.low, times.high))
