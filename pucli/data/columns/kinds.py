@@ -67,6 +67,7 @@ KINDS = ("number", "category", "yes/no", "date", "text", "identifier", "constant
 """The kinds of columns. Identifiers and constant texts have no features."""
 MOST_FLAGS = 10  # that have a feature
 MIN_NUMBERS = 3  # minimum number of different numbers or dates among words for empty
+FEW_ANSWERS = 10  # up to so many different cells, 1, 2, 3 and 4+ are answers, not numbers
 
 
 @dataclass(frozen=True)
@@ -374,6 +375,8 @@ def flagged_number_column(cells: ColumnCells, decimal: str, *, declared: bool = 
     number, flagged = ~np.isnan(values), np.array([bool(flag) for flag in flags])
     marks = {flag for flag, one in zip(flags, number & flagged, strict=True) if one and not SIGNS.fullmatch(flag)}
     plain = counts[number & ~flagged].sum()
+    if not declared and len(texts) <= FEW_ANSWERS and {flag for flag in flags if flag} == {"+"}:
+        return None
     if marks and (2 * plain < counts[number].sum() or (len(marks) < 2 and not declared) or marks <= MULTIPLES.keys()):
         return None  # units, of which one alone has a form of its own
     blank = placeholders(texts)

@@ -256,7 +256,8 @@ class PUClassifier(Certified, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, 2)
             Rows sum to one.
         """
-        probability = self._training_curve().of(self._score(self._validate_predict(X)))
+        scores = self._score(self._validate_predict(X))
+        probability = self._training_curve().of(scores)
         return np.column_stack([1.0 - probability, probability])
 
     def _training_curve(self) -> Calibration:

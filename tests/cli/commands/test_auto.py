@@ -39,7 +39,9 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     assert result.code == 0, result.err
     found = result.document
     assert found["labeled"] == 40
-    assert set(found["estimates"]) == {"prior", "share", "recall", "precision", "f1", "auc"}
+    assert set(found["estimates"]) == {
+        "prior", "share", "recall", "recall_odds_2", "precision", "lift", "f1", "auc", "new_share", "new_recall", "new_lift"
+    }  # fmt: skip
     assert found["leaderboard"][0]["pu_auc"] > 0.6
     assert 0 < found["random_labeling"]["p_value"] <= 1
     with Path("s.csv").open() as stream:
@@ -114,7 +116,7 @@ def test_nothing_is_known_where_cases_were_entered_several_times(pucli, customer
     assert "random? cannot be judged: labeled rows are repeated" in found.out
     lines = found.out.splitlines()
     held = [line.split("  ")[-1].strip() for line in lines if re.match("(class prior|recall|auc) ", line)]
-    assert held == ["no: labeled rows are repeated"] * 3
+    assert held == ["no: labeled rows are repeated"] * 4
     assert "Labeled rows are repeated" in Path("r.html").read_text(encoding="utf-8")
     assert "keep one row of each case" in pucli("predict", "--model", "m.model", "--data", customers).err
     trained = pucli("train", "--method", "blssvm", *words, "--model", "b.model")
@@ -184,7 +186,9 @@ def test_a_given_number_of_positives_sets_the_class_prior(pucli, customers: Path
     assert done.code == 0, done.err
     assert "60 of 160 unlabeled rows, as given by --expected" in done.out and "class prior if it is" not in done.out
     given = pucli(*words, "--expected", 60, "--json").document
-    assert given["estimates"]["prior"] == {"value": 0.375, "low": 0.375, "high": 0.375, "known": True}
+    assert given["estimates"]["prior"] == {
+        "value": 0.375, "low": 0.375, "high": 0.375, "known": True, "rows": "these rows"
+    }  # fmt: skip
     assert given["command"].endswith("--expected 60") and given["if_prior"] == []
     of_prior = pucli("prior", *words[1:], "--expected", 60, "--json").document
     assert of_prior["given"]["called"] == given["called_positive"]
@@ -253,7 +257,7 @@ def test_a_column_that_gives_the_label_away_determines_nothing(pucli, customers:
     assert "recall, lift, precision and positives cannot be told: a column leaks the label" in told
     assert "random sample" not in trained.out
     whole = pucli("auto", *words, "--verbose").out
-    assert whole.count("no: a column leaks the label") == 5
+    assert whole.count("no: a column leaks the label") == 7
     assert "AUC and F1 of the models cannot be told" in whole
     predicted = pucli("predict", "--model", "m", "--data", "leak.csv", "--out", "p.csv")
     assert "'source'" in predicted.err
@@ -343,7 +347,7 @@ def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> N
         assert result.err.count("warning: ") <= 2
     assert "top rows      customer " in result.out
     assert "written       m.model, s.csv" in result.out
-    assert "\n4 more warnings or notes: add --verbose\n" in result.err
+    assert re.search(r"\n[45] more warnings or notes: add --verbose\n", result.err)
 
 
 @pytest.mark.slow
@@ -417,10 +421,10 @@ def test_three_labeled_rows_give_an_order_and_flag_nothing(pucli, customers: Pat
     assert "flagged 0 of 197 unlabeled rows: 3 labeled rows give an order, and no more" in said
     assert "need more labeled rows" in said and "could be chance" in said and "nearly every row" not in result.err
     scored = pd.read_csv("s.csv")
-    assert set(scored["prediction"]) == {"not yes"} and scored["score"].nunique() > 100
+    assert set(scored["prediction"]) == {"no"} and scored["score"].nunique() > 100
     assert "no row is flagged" in Path("r.html").read_text(encoding="utf-8")
     predicted = pucli("predict", "--data", "three.csv", "--model", "m.model", "--json").document
-    assert predicted["counts"] == {"not yes": 200}
+    assert predicted["counts"] == {"no": 200}
     assert pucli("predict", "--data", "three.csv", "--model", "m.model", "--top", 9, "--json").code == 0
     assert pucli("auto", *words, "--top", 5, "--json").document["called_positive"] == 5  # who asks for five gets five
 
