@@ -50,7 +50,6 @@ COMMANDS = {
     "tune glpual": f"{TUNE} glpual",
     "tune blssvm, rbf": f"{TUNE} blssvm --param kernel=rbf",
     "prior": "prior --data {data} --label label --positive 1",
-    "advise": "advise --data {data} --label label --positive 1",
     "predict, linear": "predict --model {model} --data {data} --out {out}",
 }
 PEERS = {

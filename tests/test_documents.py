@@ -91,7 +91,7 @@ def copied(source: str, target: str) -> None:
 def too_long(page: Path, words: list[str]) -> bool:
     """Return whether a command is parsed only."""
     command, rest = words[0], set(words[1:])
-    if command in {"bench", "advise", "site"} or "--all" in rest or "--backend" in rest or "-" in rest:
+    if command in {"bench", "site"} or "--all" in rest or "--backend" in rest or "-" in rest:
         return True
     if command == "auto":  # the tutorial runs it
         return page.name not in {"practitioner.md", "agents.md"}

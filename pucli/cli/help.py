@@ -47,7 +47,7 @@ METAVARS = {int: "N", float: "SHARE", Path: "FILE", str: "NAME"}
 # The commands by what a new user wants; all others are under the last.
 GROUPS = {
     "Start here": ("auto", "predict", "shift", "review", "evaluate", "show", "export", "new"),
-    "Single methods": ("train", "tune", "advise", "prior", "compare"),
+    "Single methods": ("train", "tune", "prior", "compare"),
     "Published experiments": ("reproduce", "report", "site"),
     "Data sets and maintenance": (),
 }

@@ -37,7 +37,7 @@ from pucli.core.json_values import json_values
 
 # Commands in the order in which a new user needs them; the others follow in alphabetical order.
 ORDER = [
-    "list", "fetch", "auto", "train", "predict", "shift", "review", "evaluate", "show", "export", "tune", "advise",
+    "list", "fetch", "auto", "train", "predict", "shift", "review", "evaluate", "show", "export", "tune",
     "prior", "compare", "split", "reproduce", "report", "new",
 ]  # fmt: skip
 

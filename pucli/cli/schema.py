@@ -33,7 +33,6 @@ ANSWERS = {
     "shift": ("pucli.models.shift:ShiftAnswer",),
     "review": (f"{COMMANDS}review:ToReview", "pucli.models.review:ReadBack"),
     "evaluate": (f"{COMMANDS}evaluate:Evaluation",),
-    "advise": ("pucli.models.advice:AdviceAnswer", COLUMNS),
     "compare": ("pucli.models.compare.verdict:CompareAnswer",),
     "tune": (f"{COMMANDS}tune:Tuned", COLUMNS),
     "prior": ("pucli.models.class_prior:Priors", COLUMNS),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -33,36 +32,16 @@ TREES = 300
 # Maximum number of rows of each kind: the cost of silhouettes is quadratic.
 LARGEST_SAMPLE = 2000
 
-# Grids: kernel widths for standardized features, ridges over the relevant decades.
-RBF_GRID = {"width": "0.5,1,2,4,8"}
-GRIDS = {
-    "glpual": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
-    "gllc": {**RBF_GRID, "lam": "0.1,1,10,100,1000", "c_u": "0.5,0.1,0.01"},
-    "cpb-glpual": {**RBF_GRID, "lam": "0.0001,0.001,0.01,0.1,1"},
-}
-
 
 @dataclass(frozen=True)
 class Advice:
-    """A recommended method, with its reasons."""
+    """A method, and what decided."""
 
     trifurcated: bool  # whether the labeled rows form two parts with unlabeled rows between them
     silhouette: float  # silhouette of the two parts
     between: float  # excess of unlabeled over labeled rows between the parts, as a share of the unlabeled rows there
     irrelevant: list[str]  # names of irrelevant features
     method: str  # name of the method on the command line
-    params: dict[str, str]
-    grid: dict[str, str]  # values to tune over; empty for the default grid
-    reasons: list[str]  # reasons, as sentences
-
-
-@dataclass(frozen=True)
-class AdviceAnswer(Advice):
-    """The method of the GLPUAL family that the flowchart of the thesis names, and why."""
-
-    data: dict[str, Any]
-    prior: float | None
-    command: str
 
 
 def advise(
@@ -82,30 +61,17 @@ def advise(
     seen = X if irrelevant.all() else X[:, ~irrelevant]
     silhouette, between = two_parts(seen[labeled], seen[~labeled], random_state)
     trifurcated = silhouette > APART and between > BETWEEN
-    measured = f"silhouette {silhouette:.2f}, excess of unlabeled over labeled rows between the parts {between:.2f}"
-    reasons = [
-        f"the labeled rows are in two parts with other rows between ({measured})"
-        if trifurcated
-        else f"the labeled rows are not visibly in two parts with other rows between ({measured}; other columns can "
-        "hide such parts: --only COLUMN --only COLUMN looks at some alone)",
-        f"{irrelevant.sum()} of {len(irrelevant)} features {'says' if irrelevant.sum() == 1 else 'say'} nothing about "
-        f"the labels that the others do not "
-        "(weak effects are missed)",
-        "no class prior was given (`pucli prior` estimates it, and says whether to use it)"
-        if prior is None
-        else f"the class prior is known ({prior:g})",
-    ]
-    method, params = _choice(trifurcated, many, prior)
+    method = _choice(trifurcated, many, prior)
     named = [names[k] if names else str(k) for k in irrelevant.nonzero()[0].tolist()]
-    return Advice(trifurcated, silhouette, between, named, method, params, GRIDS.get(method, {}), reasons)
+    return Advice(trifurcated, silhouette, between, named, method)
 
 
-def _choice(trifurcated: bool, many: bool, prior: float | None) -> tuple[str, dict[str, str]]:
+def _choice(trifurcated: bool, many: bool, prior: float | None) -> str:
     if many:
-        return ("ekf-glpual", {}) if trifurcated else ("e-glpual", {})
+        return "ekf-glpual" if trifurcated else "e-glpual"
     if prior is not None:
-        return "cpb-glpual", {"prior": f"{prior:g}", "kernel": "rbf"}
-    return ("glpual", {"kernel": "rbf"}) if trifurcated else ("gllc", {"kernel": "rbf"})
+        return "cpb-glpual"
+    return "glpual" if trifurcated else "gllc"
 
 
 def two_parts(positive: Floats, unlabeled: Floats, random_state: int) -> tuple[float, float]:

@@ -28,7 +28,6 @@ LEARNERS = {
     "train": "train --method gllc {rows}",
     "tune": "tune --method gllc {rows} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 3",
     "prior": "prior {rows} --estimator km2 --replicates 0",
-    "advise": "advise {rows}",
     "auto": "auto {rows}",
 }
 # The options that name rows, alike in all commands that learn: rows before, rows after.
@@ -54,7 +53,6 @@ ROWS = {
 # Those of them that a command does not have.
 NOT_OF = {
     "prior": ("split", "repeat"),
-    "advise": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
     "auto": ("dataset", "label_frequency", "split", "repeat", "scenario", "seed"),
 }
 TRAIN = LEARNERS["train"].format(rows=OWN)
@@ -67,7 +65,7 @@ REPRODUCE = "reproduce small.yaml --profile smoke --method gllc"
 
 EFFECTS: dict[tuple[str, str], Effect] = {
     **{
-        (command, option): Effect(line.format(rows=before), line.format(rows=after), slow=command in ("auto", "advise"))
+        (command, option): Effect(line.format(rows=before), line.format(rows=after), slow=command == "auto")
         for command, line in LEARNERS.items()
         for option, (before, after) in ROWS.items()
         if option not in NOT_OF.get(command, ())
@@ -125,9 +123,6 @@ EFFECTS: dict[tuple[str, str], Effect] = {
     ("tune", "cv_repeats"): Effect(TUNE, f"{TUNE} --cv-repeats 3", view="fits"),
     ("tune", "score"): Effect(TUNE, f"{TUNE} --score puf-pooled", view="score"),
     ("tune", "standardize"): Effect(RBF, f"{RBF} --raw", view="score"),
-    ("advise", "scenario"): Effect("advise " + OWN, f"advise {OWN} --scenario single-training-set", view="command"),
-    ("advise", "seed"): Effect(f"advise {OWN} --rows 80", f"advise {OWN} --rows 80 --seed 1"),
-    ("advise", "prior"): Effect("advise " + OWN, "advise " + OWN + " --prior 0.3", view="reasons"),
     ("prior", "estimator"): Effect(
         LEARNERS["prior"].format(rows=OWN), f"prior {OWN} --estimator tice --replicates 0", view="estimates"
     ),
@@ -163,7 +158,7 @@ OF_OWN_TABLE = ("data", "label", "positive", "labels", "kinds", "drop", "only", 
 OF_COMPARISON = ("metric", "repeats", "label_frequency", "scenario", "tune", "seed", "n_jobs")
 OF_READING = ("encoding", "sep", "skip_rows", "header_rows", "skip_footer", "quote", "decimal", "missing")
 TESTS_OF_READING = {
-    "train tune prior advise auto": "test_every_command_that_learns_takes_the_options",
+    "train tune prior auto": "test_every_command_that_learns_takes_the_options",
     "predict evaluate": "test_options_given_to_predict_and_evaluate_replace_those_of_the_model",
     "compare": "test_compare_reads_with_the_options",
 }
@@ -177,16 +172,16 @@ SHOWN = {
     },
     **{
         (command, "sheet"): "cli/test_row_options.py::test_a_sheet_is_kept_and_options_without_effect_are_refused"
-        for command in ("train", "tune", "prior", "advise", "auto", "predict", "evaluate")
+        for command in ("train", "tune", "prior", "auto", "predict", "evaluate")
     },
     ("compare", "sheet"): "cli/test_row_options.py::test_compare_reads_with_the_options",
     **{
         (command, "positives_from"): "cli/test_tables_as_they_are.py::test_every_command_takes_labels_of_a_second_file"
-        for command in ("train", "tune", "prior", "advise", "auto", "compare")
+        for command in ("train", "tune", "prior", "auto", "compare")
     },
     **{
         (command, "format"): "cli/test_tables_as_they_are.py::test_a_file_of_any_name_is_read_as_the_format_says"
-        for command in ["train", "tune", "prior", "advise", "auto", "predict", "evaluate", "compare", "shift", "review"]
+        for command in ["train", "tune", "prior", "auto", "predict", "evaluate", "compare", "shift", "review"]
     },
     ("train", "model"): "cli/commands/test_predict.py::test_predict_and_evaluate_agree",
     **{
@@ -224,7 +219,6 @@ SHOWN = {
     ("train", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("tune", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("prior", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
-    ("advise", "negative"): "cli/test_yes_no.py::test_known_negatives_need_unlabeled_rows_and_a_method_that_takes_them",
     ("auto", "negatives_are"): "cli/test_yes_no.py::test_auto_learns_from_known_negatives",
     ("export", "model"): "cli/commands/test_export.py::test_an_exported_model_predicts_as_pucli_does",
     ("export", "destination"): "cli/commands/test_export.py::test_an_exported_model_predicts_as_pucli_does",
@@ -261,7 +255,7 @@ SHOWN = {
     **{
         (command, "table"): f"cli/test_first_argument.py::test_{test}"
         for test, commands in {
-            "the_first_argument_is_the_file": "auto advise",
+            "the_first_argument_is_the_file": "auto",
             "a_model_takes_its_rows_first_or_from_stdin": "predict shift evaluate review",
             "the_first_argument_is_a_declared_data_set": "prior train tune",
         }.items()

@@ -29,7 +29,7 @@ PASSING = {"seconds", "data", "command", "model", "file", "plot", "trials", "tit
 
 
 # Commands that only read, as they stand in EFFECTS: the line without the option is run once for all of its options.
-READING = {"train", "tune", "prior", "advise", "auto", "predict", "evaluate", "list"}
+READING = {"train", "tune", "prior", "auto", "predict", "evaluate", "list"}
 BEFORE: dict[str, Any] = {}
 # The results of the small experiment, run once for all that read them.
 RESULTS: list[Path] = []

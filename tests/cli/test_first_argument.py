@@ -20,7 +20,7 @@ def table(customers):
 
 
 def test_the_first_argument_is_the_file(pucli, table):
-    for command in ("auto", "advise", "prior", "train --method gllc", "tune --method gllc"):
+    for command in ("auto", "prior", "train --method gllc", "tune --method gllc"):
         words = command.split()
         first, option = (pucli(*words, *rows, *LABELED, "--columns").out for rows in ([table], ["--data", table]))
         assert first == option != "", command

@@ -37,7 +37,7 @@ OUTPUTS = {
 INPUTS = {"data", "split", "mirror", "parts"}
 INPUTS |= {(command, "model") for command in ("predict", "evaluate", "review", "shift", "show", "export")}
 INPUTS |= {("site", "results"), ("review", "scored")}
-SLOW = {"auto", "advise", "site"}
+SLOW = {"auto", "site"}
 
 
 @pytest.fixture(scope="module")

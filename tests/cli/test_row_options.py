@@ -19,7 +19,6 @@ COMMANDS = {
     "train": ["train", "--method", "svc-naive", "--columns"],
     "tune": ["tune", "--method", "svc-naive", "--columns"],
     "prior": ["prior", "--columns"],
-    "advise": ["advise", "--columns"],
     "auto": ["auto", "--columns"],
 }
 

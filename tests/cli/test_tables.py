@@ -134,12 +134,6 @@ def test_a_column_that_reveals_the_label_gives_a_warning(pucli, tmp_path):
     assert "may leak" not in pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED, *drop).err
 
 
-@pytest.mark.slow
-def test_the_next_command_keeps_the_options_for_columns(pucli, trained, tmp_path):
-    done = pucli("advise", "--data", "rows.csv", *LABELED, "--as", "age=category", "--drop", "key")
-    assert "--as age=category --drop key" in done.out
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

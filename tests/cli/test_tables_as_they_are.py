@@ -51,14 +51,14 @@ def test_labels_in_a_second_file(pucli, case):
     assert "labeled positives: 87 rows (rows of positives.csv, added)" in done.err
 
 
-@pytest.mark.parametrize("command", ["train", "tune", "prior", "advise", "auto", "compare"])
+@pytest.mark.parametrize("command", ["train", "tune", "prior", "auto", "compare"])
 def test_every_command_takes_labels_of_a_second_file(pucli, tmp_path, command):
     people().to_csv("people.csv", index=False)
     people()[::6].to_csv("known.csv", index=False)
     words = {
         "train": ("--method", "svc-naive", "--model", "m.model"),
         "tune": ("--method", "svc-naive", "--grid", "C=1,10", "--cv", "2", "--cv-repeats", "1"),
-        "prior": FAST, "advise": ("--columns",), "auto": ("--columns",), "compare": ("--repeats", "2"),
+        "prior": FAST, "auto": ("--columns",), "compare": ("--repeats", "2"),
     }[command]  # fmt: skip
     methods = ("svc-naive", "gllc") if command == "compare" else ()
     done = pucli(command, "people.csv", *methods, "--positives-from", "known.csv", *words, "--json")

@@ -33,7 +33,6 @@ LINES = {
     "show": "show auto.model --card card.md",
     "export": EXPORT,
     "tune": f"tune --method gllc {SOURCE} --grid lam=0.1,1 --param sigma=1 --param c_u=0.1 --cv 2",
-    "advise": f"advise {SOURCE}",
     "prior": f"prior {SOURCE} --estimator km2 --replicates 3",
     "compare": "compare gllc svc-naive --dataset wine --repeats 2",
     "split": "split wine --repeats 1 --out splits.json",

@@ -15,7 +15,6 @@ LEARN = {
     "train": ("train", "--method", "svc-naive"),
     "tune": ("tune", "--method", "svc-naive"),
     "prior": ("prior",),
-    "advise": ("advise",),
     "compare": ("compare", "svc-naive", "gllc"),
 }
 

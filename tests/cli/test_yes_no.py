@@ -27,7 +27,7 @@ def test_a_script_is_warned_in_one_line(pucli, positive):
     assert before["objective"] == after["objective"]
 
 
-@pytest.mark.parametrize("command", ["train --method gllc", "auto", "prior", "advise"])
+@pytest.mark.parametrize("command", ["train --method gllc", "auto", "prior"])
 def test_a_terminal_is_asked(pucli, monkeypatch, command):
     wrote(["yes"] * 12 + ["no"] * 28)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))

@@ -150,7 +150,7 @@ def test_known_negatives_train_with_their_label_and_are_not_scored(monkeypatch) 
     X = np.arange(60.0)[:, None]
     labeled, negative = np.arange(60) < 12, np.arange(60) >= 48
 
-    def noted(pipeline, kept, train, y, test):
+    def noted(pipeline, kept, train, y, test, params):
         np.testing.assert_array_equal(y, np.where(train < 12, 1, np.where(train >= 48, -1, 0)).ravel())
         return test[:, 0]
 

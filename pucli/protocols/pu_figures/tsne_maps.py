@@ -122,11 +122,11 @@ def _table(figures: Mapping[str, MapFigure], done: Rows) -> str:
         "Silhouette: of the positives of the map in two parts by 2-means. Between: share of the negatives in the",
         f"middle between the parts that positives there do not match. In two parts: silhouette above {APART:g} and",
         f"between above {BETWEEN:g}, with the true classes on the map; the last column asks the same of the features",
-        "with labeled and unlabeled rows alone (`pucli advise`). Same class: share of the ten nearest rows on the map",
+        "with labeled and unlabeled rows alone. Same class: share of the ten nearest rows on the map",
         "that are of a row's own class.",
         "",
         "| Figure | Data | Rows | Positive | Labeled | Perplexity | KL divergence | Same class (%) | Silhouette "
-        "| Between | In two parts | By advise |",
+        "| Between | In two parts | By the flowchart |",
         "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --- | --- |",
     ]
     for name, figure in figures.items():

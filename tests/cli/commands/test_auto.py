@@ -40,7 +40,8 @@ def test_auto_trains_saves_and_ranks(pucli, customers: Path, tmp_path: Path) -> 
     found = result.document
     assert found["labeled"] == 40
     assert set(found["estimates"]) == {
-        "prior", "share", "recall", "recall_odds_2", "precision", "lift", "f1", "auc", "new_share", "new_recall", "new_lift"
+        "prior", "share", "recall", "recall_odds_2", "precision", "lift", "f1", "auc", "new_share", "new_recall",
+        "new_lift",
     }  # fmt: skip
     assert found["leaderboard"][0]["pu_auc"] > 0.6
     assert 0 < found["random_labeling"]["p_value"] <= 1

@@ -1,13 +1,10 @@
-"""prior and advise on small real files: what they print, the command to paste, and bad input."""
-
-import shlex
+"""prior on small real files: what they print, the command to paste, and bad input."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pucli.solvers.ensemble.class_prior import ALL_METHODS
-from tests.helpers import by_night
 
 WORDS = ("--label", "bought", "--positive", "yes")
 
@@ -180,104 +177,17 @@ def test_wrong_options_of_prior(pucli, tmp_path, words):
     assert words[0].strip("-") in done.err or words[1] in done.err
 
 
-# --- advise --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("split", "noise", "prior", "method"),
-    by_night(
-        [
-            (True, 0, None, "glpual"),
-            (False, 0, None, "gllc"),
-            (True, 0, 0.4, "cpb-glpual"),
-            (False, 8, None, "e-glpual"),
-            (True, 8, None, "ekf-glpual"),
-        ],
-        by_day=[(True, 0, None, "glpual"), (True, 0, 0.4, "cpb-glpual")],
-    ),
-)
-def test_the_command_that_is_printed_runs_when_pasted(pucli, tmp_path, split, noise, prior, method):
-    path = table(tmp_path / "my rows.csv", split=split, noise=noise, n=240, labeled=100)
-    words = ["advise", "--data", path, *WORDS, *(["--prior", prior] if prior else [])]
-    done = pucli(*words, "--json")
-    assert done.code == 0
-    document = done.document
-    assert document["method"] == method
-    assert document["trifurcated"] is split
-    assert document["prior"] == prior
-    assert set(document["irrelevant"]) <= {f"f{k}" for k in range(2, 10)}
-    assert len(document["irrelevant"]) >= 0.8 * noise
-    assert len(document["reasons"]) == 3
-
-    people = pucli(*words)
-    assert people.out.splitlines()[0] == f"{method}: {document['command']}"
-    for reason in document["reasons"]:
-        assert f"- {reason}" in people.out
-
-    name, *pasted = shlex.split(document["command"])
-    assert name == "pucli" and pasted[:3] == ["tune", "--method", method]
-    # fewer values in each grid: what is tested is that the command runs, not how long it takes
-    short = [word.partition(",")[0] if "=" in word and "," in word else word for word in pasted]
-    if "--grid" not in short:
-        short += [word for item in SMALL_GRIDS[method] for word in ("--grid", item)]
-    tuned = pucli(*short, "--cv", 2, "--json")
-    assert tuned.code == 0, tuned.err
-    assert tuned.document["method"] == method
-    assert tuned.document["data"]["file"] == str(path)
-
-
-SMALL_GRIDS = {"e-glpual": ["lam1=1", "c_u=0.1"], "ekf-glpual": ["lam1=1", "c_u=0.1"]}
-
-
-@pytest.mark.slow
-def test_the_printed_command_is_of_the_same_rows(pucli, tmp_path):
-    path = table(tmp_path / "rows.csv", n=240, labeled=100)
-    words = ("--seed", "3", "--scenario", "single-training-set", "--rows", "150")
-    done = pucli("advise", "--data", path, *WORDS, *words, "--json")
-    printed = shlex.split(done.document["command"])
-    for option, value in zip(words[::2], words[1::2], strict=True):
-        assert printed[printed.index(option) + 1] == value
-    grids = [at for at, word in enumerate(printed) if word == "--grid"]
-    short = [word for at, word in enumerate(printed) if at not in grids and at - 1 not in grids]
-    tuned = pucli(*short[1:], "--cv", 2, "--grid", "c_u=0.1", "--json")
-    assert tuned.document["data"] == done.document["data"]
-
-
-@pytest.mark.slow
-def test_advise_notes_few_labeled_rows(pucli, tmp_path):
+def test_few_labeled_rows_are_noted(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=20, labeled=4)
-    for command in (("advise",), ("prior", "--replicates", 0)):
-        done = pucli(*command, "--data", path, *WORDS, "--json")
-        assert done.code == 0
-        assert any("4 labeled rows" in warning for warning in done.document["warnings"])
+    done = pucli("prior", "--replicates", 0, "--data", path, *WORDS, "--json")
+    assert done.code == 0
+    assert any("4 labeled rows" in warning for warning in done.document["warnings"])
 
 
-@pytest.mark.slow
-def test_one_labeled_row_and_one_feature_are_singular(pucli, tmp_path):
-    rows = "".join(f"{k % 7},{'yes' * (k == 3)}\n" for k in range(30))
-    (tmp_path / "one.csv").write_text(f"a,bought\n{rows}")
-    said = pucli("advise", "--data", "one.csv", "--label", "bought", "--positive", "yes")
-    assert "with 1 labeled row the answers" in said.err and "1 of 1 features says nothing" in said.out
-    (tmp_path / "named.csv").write_text(
-        "name,a,bought\n" + "".join(f"n{k:03d},{k % 7},{'yes' * (k < 9)}\n" for k in range(30))
-    )
-    found = pucli("train", "--method", "blssvm", "--data", "named.csv", *WORDS)
-    assert ": 1 feature (--columns" in found.err
+def test_bad_input(pucli, tmp_path):
+    command = ("prior", "--replicates", "0")
 
-
-@pytest.mark.parametrize("prior", ["0", "1", "-0.2", "1.5"])
-def test_a_prior_outside_the_unit_interval(pucli, tmp_path, prior):
-    refused(pucli("advise", "--data", table(tmp_path / "rows.csv"), *WORDS, "--prior", prior), "--prior", "pucli prior")
-
-
-# --- bad input of both -----------------------------------------------------------------------------------------------
-
-COMMANDS = [("prior", "--replicates", "0"), ("advise",)]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
-def test_bad_input(pucli, tmp_path, command):
     def run(path, *words):
         return pucli(*command, "--data", path, *(words or WORDS))
 
@@ -299,15 +209,6 @@ def test_bad_input(pucli, tmp_path, command):
     refused(run(changed(f0=1, f1=2)), "bad.csv", "constant")
     (tmp_path / "bad.csv").write_text("")
     refused(run(tmp_path / "bad.csv"), "bad.csv")
-
-
-@pytest.mark.slow
-def test_advice_for_a_large_file_uses_a_sample(pucli, tmp_path, monkeypatch):
-    monkeypatch.setattr("pucli.models.advice.LARGEST_SAMPLE", 60)
-    path = table(tmp_path / "rows.csv", split=True, n=300, labeled=150)
-    done = pucli("advise", "--data", path, *WORDS)
-    assert done.code == 0
-    assert done.out.startswith("glpual: pucli tune --method glpual --data")
 
 
 # --- bad parameters of the methods that are advised -------------------------------------------------------------------

@@ -31,7 +31,19 @@ def written(path: Path, X: np.ndarray, s: np.ndarray, names: list[str], leaks: t
     model = AutoPU().fit(X, s)
     marks = pd.DataFrame({"row": np.arange(len(X)) + 1001, "customer": [f"c{i}" for i in range(len(X))]})
     rows = TrainingRows(
-        X, s.astype(int), names, None, None, "unlabeled", {}, "rows.csv", "bought", {"1": "yes"}, marks=marks
+        X,
+        s.astype(int),
+        names,
+        None,
+        None,
+        "unlabeled",
+        {},
+        "rows.csv",
+        "bought",
+        "bought = yes",
+        "",
+        {"1": "yes"},
+        marks=marks,
     )
     found = Findings.of(model, s, labeling_of(model, X, s, 0), leaks)
     ranking = Ranking(Fitted("auto", make_pipeline(model), rows, False, 0.0), found)
