@@ -62,7 +62,7 @@ def environment() -> Environment:
         "key": lambda value: "" if math.isnan(value) else value,
         "sign": lambda verdict: STYLES[plain(verdict)].sign,
         "short": lambda verdict: STYLES[plain(verdict)].short or plain(verdict),
-        "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(" ", "-"),
+        "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(",", "").replace(" ", "-"),
         "p_value": lambda p: f"p = {p:.2g}" if p >= LEAST_P else f"p < {LEAST_P:f}".rstrip("0"),
         "diagram": critical_difference,
         "answer": _answer,
