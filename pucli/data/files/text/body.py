@@ -15,6 +15,7 @@ from pucli.data.files.text.layout import TextLayout
 from pucli.data.files.text.records import Record, RecordShape, split_records
 
 TAIL = 2**14  # bytes of the last lines
+MOST_HELD = 2**22
 _CHUNK = 2**18
 
 
@@ -56,6 +57,8 @@ class TextBody:
         while cut and (size == TAIL or sum(map(bool, map(bytes.strip, self._held[cut:].split(b"\n")))) < self._least):
             cut = self._held.rfind(b"\n", 0, max(len(self._held) - size, 0)) + 1
             size *= 2
+        if len(self._held) > MOST_HELD:  # a line that may never end, which `CheckedRecords` refuses
+            cut = max(cut, len(self._held) - TAIL)
         ready, self._held = self._held[:cut], self._held[cut:]
         self._line += ready.count(b"\n")
         self._quotes += ready.count(b'"') if self._layout.shape.quotes else 0
