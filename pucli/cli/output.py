@@ -84,7 +84,7 @@ class Output:
         self._entered = ExitStack()
         self._entered.enter_context(warnings.catch_warnings())
         self._entered.enter_context(naming_options())
-        warnings.showwarning = lambda message, *_, **__: self.warn(str(message))
+        warnings.showwarning = lambda message, *_, **__: self.warn(_by_streams(str(message)))
         interrupts.farewell = self._farewell
         return self
 
@@ -347,3 +347,9 @@ def output_folder(option: str, path: Path) -> None:
     from pucli.core.atomic_files import check_folder
 
     check_folder(path, option)
+
+
+def _by_streams(text: str) -> str:
+    """Return a warning that names stdin in place of its copy, without loading the readers of files."""
+    spool = sys.modules.get("pucli.data.files.spool")
+    return text if spool is None else str(spool.by_streams(text))

@@ -103,6 +103,13 @@ def test_a_file_called_stdin_is_not_stdin(pucli, table, monkeypatch):
         assert pucli(*command, "--data", "-").code == 0
 
 
+def test_a_warning_names_stdin_and_not_its_copy(pucli, table, monkeypatch):
+    text = b"made by a program\n" + table.to_csv(index=False).encode()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text), isatty=lambda: False))
+    done = pucli("train", "-m", "blssvm", "--label", "y", "--data", "-")
+    assert done.code == 0 and "warning: stdin: the table begins in line 2" in done.err and "pucli-" not in done.err
+
+
 def test_a_working_folder_that_is_gone_is_named(pucli, table, tmp_path):
     table.to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "gone").mkdir()

@@ -69,8 +69,15 @@ def reread(path: Path, stream: IO[bytes] | None = None) -> Iterator[Path]:
     try:
         yield copy
     except PucliError as error:
-        error.args = (str(error).replace(str(copy), shown(path)), *error.args[1:])
+        error.args = (by_streams(str(error)), *error.args[1:])
         raise
+
+
+def by_streams(text: str) -> str:
+    """Return a message that names streams in place of their copies."""
+    for path, (_, copy) in _copies.items():
+        text = text.replace(str(copy), shown(Path(path)))
+    return text
 
 
 def spooled_size(path: Path) -> int | None:
