@@ -137,5 +137,9 @@ class EstimatedPriorWarning(UserWarning):
     """A method that needs the class prior was not given one and used an estimate."""
 
 
+class TrainingRowsWarning(UserWarning):
+    """Rows of fit are predicted by models that saw them."""
+
+
 class PlugInWarning(UserWarning):
     """A plug-in of an installed package cannot be used."""

@@ -29,13 +29,13 @@ def watched() -> Iterator[dict[str, Any]]:
     """Count fits that did not converge and record each other warning once, instead of printing them."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, PlugInWarning
+    from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, PlugInWarning, TrainingRowsWarning
 
     seen: dict[str, Any] = {"not converged": 0, "texts": []}
 
     def keep(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        if issubclass(category, (DegenerateModelWarning, EstimatedPriorWarning, PlugInWarning)):
-            return  # the metrics, the declared parameters, and `pucli list` say so
+        if issubclass(category, (DegenerateModelWarning, EstimatedPriorWarning, PlugInWarning, TrainingRowsWarning)):
+            return  # the metrics, the declared parameters, `pucli list`, and the protocol say so
         if issubclass(category, ConvergenceWarning):
             seen["not converged"] += 1
         elif not issubclass(category, (DeprecationWarning, FutureWarning)):

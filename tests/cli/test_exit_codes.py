@@ -31,7 +31,7 @@ CHOSEN = {
     "format", "formats", "goal", "header_rows",
     "label_frequency",
     "labeling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
-    "precision", "prior",
+    "precision",
     "profile", "quote", "recall", "repeat", "repeats", "replicates", "rows", "scenario", "score", "seed", "sep",
     "shard", "share", "skip_footer", "skip_rows", "top",
 }  # fmt: skip

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
-from pucli.core.errors import DegenerateModelWarning, by_interface, warn_user
+from pucli.core.errors import DegenerateModelWarning, TrainingRowsWarning, by_interface, warn_user
 from pucli.core.saved_state import (
     PORTION,
     STATEMENT,
@@ -564,7 +564,8 @@ class AutoPU(PUDecision):
             if seen.sum() > max(2, len(rows) // 2):
                 warn_user(
                     f"{int(seen.sum())} of {len(rows)} rows equal unlabeled rows of fit, whose scores are not held out "
-                    "here: ranking_ and fit_predict have their held-out scores and labels."
+                    "here: ranking_ and fit_predict have their held-out scores and labels.",
+                    TrainingRowsWarning,
                 )
         labels: AnyArray = self.classes_[(self._score(rows) > 0).astype(int)]
         return labels
