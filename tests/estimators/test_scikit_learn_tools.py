@@ -119,13 +119,15 @@ def test_shap_explains_auto(fitted: Any) -> None:
     assert found.values.shape == (5, 3)
 
 
-def test_optuna_tunes_auto() -> None:
+def test_optuna_tunes_auto_in_a_pipeline() -> None:
     optuna = pytest.importorskip("optuna", reason="optuna is not installed")
     study = optuna.create_study(direction="maximize")
-    study.optimize(
-        lambda trial: cross_val_score(BLSSVM(c_u=trial.suggest_float("c_u", 0.01, 1.0, log=True)), X, S, cv=3).mean(),
-        n_trials=4,
-    )
+
+    def value(trial: Any) -> float:
+        model = AutoPU(members=FEW, labeling=trial.suggest_categorical("labeling", ["scar", "sar"]))
+        return float(cross_val_score(make_pipeline(StandardScaler(), model), X, S, cv=2).mean())
+
+    study.optimize(value, n_trials=2)
     assert study.best_value > 0.6
 
 
