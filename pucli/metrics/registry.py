@@ -64,6 +64,12 @@ _ALL = (
             ("tn", "true negatives"),
         )
     ),
+    _percent("balanced_accuracy", "mean of the shares of both classes predicted correctly", None),
+    _percent("outlier_average_precision", "average precision of the negative class", None),
+    *(
+        _number(f"outlier_fpr_{at}", f"share of positives that score as low as {at}% of negatives", None, (), "lower")
+        for at in (80, 90, 95)
+    ),
     # the rows that rank first; the part behind "@" is free
     _percent("average_precision", "mean precision at the scores of the positives", top.average_precision, *_RANKED),
     _percent("precision@10%", "share of positives among the rows that rank first", top.precision_at, *_RANKED),
@@ -150,6 +156,8 @@ _ALL = (
     # class prior
     Metric("prior", "class prior that a method estimates"),
     _number("prior_error", "absolute error of the class prior that a method estimates", None, (), "lower", 0.02),
+    Metric("prior_covered", "1 where the interval of the class prior has the true one", better="higher"),
+    _percent("auc_seldom", "AUC of the positives of the kind that is labeled most seldom", None),
     # adversarial labels
     Metric("least_improvement", "least gain of likelihood over the supervised fit", better="higher"),
     Metric("largest_gap", "largest duality gap", better="lower"),

@@ -11,7 +11,9 @@ theirs, but for a row of a class where they round otherwise. With `drawn`, the r
 Python's generator, as its scripts for synthetic sets do: in given numbers, as many labeled ones of each listed class,
 and once, so that repeats differ only in the seed of the method.
 
-A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it.
+A method is fitted with its defaults and asked for its `prior_`; the metric is the absolute error of it. Of `auto`, it
+is also whether its interval has the true share, and the AUC of the unlabeled rows by models that did not see them: of
+all hidden positives, and of those of the kind that is labeled most seldom.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from pucli.core.arrays import AnyArray, Bools, Ints
+from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
+from pucli.metrics import ranking
 from pucli.protocols.common import Planner, check_two_classes, read_dataset
 from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
@@ -89,8 +92,10 @@ class ClassPrior(ProtocolSteps):
     def method(self, planner: Planner, column: str, dataset: str) -> dict[str, Any]:
         """Return the declared method, which needs an estimator of the prior."""
         method = super().method(planner, column, dataset)
-        if "prior_estimator" not in method["params"]:
-            raise UsageError(f"{planner.experiment.name}: methods.{column}: give a method and its prior_estimator.")
+        if "prior_estimator" not in method["params"] and method["name"] != "auto":
+            raise UsageError(
+                f"{planner.experiment.name}: methods.{column}: give a method and its prior_estimator, or auto."
+            )
         return method
 
     def conditions(self, planner: Planner, dataset: str) -> Iterator[dict[str, Any]]:
@@ -119,12 +124,24 @@ class ClassPrior(ProtocolSteps):
             s = drawn_rows(positive, split["share"], split["drawn"], parts)
         else:
             s = (positive & ~hidden_positives(positive, split["share"], split["repeat"], parts)).astype(np.int64)
-        return SplitRows(dataset.X[s >= 0], s[s >= 0], hidden=HiddenLabels(dataset.y[s == 0]))
+        kinds = [part for part, _ in parts]
+        least = min(kinds, key=lambda part: np.sum(part & (s == 1)) / max(1, np.sum(part & (s >= 0))))
+        seldom = HiddenLabels(np.where(least, 1, np.where(positive, 0, -1))[s == 0])
+        hidden = HiddenLabels(dataset.y[s == 0])
+        return SplitRows(dataset.X[s >= 0], s[s >= 0], hidden=hidden, shared={"seldom": seldom})
 
     def score(self, run: RunningCell, model: Any, predictions: None) -> dict[str, float]:
         """Compare the estimate with the share of positives among the unlabeled rows."""
-        prior = float(model.prior_)
-        return {"prior_error": run.rows.hidden.score(_error_of_prior, prior), "prior": prior}
+        prior, hidden = float(model.prior_), run.rows.hidden
+        found = {"prior_error": hidden.score(_error_of_prior, prior), "prior": prior}
+        if run.method["name"] == "auto":
+            scores = model.held_out_[run.rows.y_train == 0]
+            found |= {
+                "prior_covered": hidden.score(_covered, *model.prior_interval_),
+                "auc": hidden.score(_auc, scores),
+                "auc_seldom": run.rows.shared["seldom"].score(_auc, scores),
+            }
+        return found
 
     def conclude(self, run: RunningCell, model: Any, seen: Mapping[str, Any]) -> None:
         """Add certificate and notes, and no flag, as the prior is no solution of an optimization problem."""
@@ -137,6 +154,14 @@ PROTOCOL = ClassPrior()
 
 def _error_of_prior(y: AnyArray, prior: float) -> float:
     return abs(prior - float(np.mean(y == 1)))
+
+
+def _covered(y: AnyArray, low: float, high: float) -> bool:
+    return low <= np.mean(y == 1) <= high
+
+
+def _auc(y: AnyArray, scores: Floats) -> float:
+    return ranking.auc(scores[y == 1], scores[y == -1])
 
 
 def doubling(classes: AnyArray) -> list[tuple[int | str, int]]:

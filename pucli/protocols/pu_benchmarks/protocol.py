@@ -18,7 +18,9 @@ published tasks. With rows in the order of its files, pu-bench has the repositor
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ from pydantic import Field
 from pucli.core.arrays import AnyArray, Floats, Ints, z_scores
 from pucli.core.errors import UsageError, unknown
 from pucli.data.splits.labeling import PU_BENCH, class_probabilities, drawn
-from pucli.metrics import pu_counts
+from pucli.metrics import pu_counts, top
 from pucli.metrics.pu import proxy_accuracy
 from pucli.models.certificates import watched
 from pucli.models.fitting import seeded
@@ -41,7 +43,7 @@ from pucli.runner.experiment import Strict
 from pucli.tuning.grids import expand
 
 # Raise it when the protocol changes what a cell of the sampling computes.
-VERSION = {"pu-bench": 2, "puicl": 1}
+VERSION = {"pu-bench": 2, "puicl": 2}
 TEST, VALIDATION = 0.2, 0.01
 MOST_POSITIVES, OUTLIERS = 600, 0.2
 # Selection by the proxy accuracy of the validation rows, in the key of a cell.
@@ -58,6 +60,9 @@ class PuBenchmarksOptions(Strict):
         default={},
         description="pu-bench: scar (S1), sar-lbe-a (S2), sar-lbe-b (S3), sar-pusb (S4) -> those of "
         "split.label_frequencies that it has; by default scar with all",
+    )
+    repeats_of: dict[str, int] = Field(
+        default={}, description="pu-bench: labeling or data set -> its number of repeats, where it has fewer"
     )
 
 
@@ -97,7 +102,8 @@ class PUBenchmarks(pu.PU):
                 update={"split": experiment.split.model_copy(update={"labeling": labeling})}
             )
             for cell in super().plan(dataclasses.replace(planner, experiment=labeled)):
-                if cell.setting["label_frequency"] not in frequencies:
+                last = min(options.repeats_of.get(of, planner.scope.repeats) for of in (labeling, cell.dataset))
+                if cell.setting["label_frequency"] not in frequencies or cell.repeat >= last:
                     continue
                 division = {**cell.declared["split"], "sampling": sampling}
                 setting, method, n_fits = dict(cell.setting), dict(cell.declared["method"]), cell.n_fits
@@ -151,6 +157,14 @@ class PUBenchmarks(pu.PU):
         params = {**run.method["params"], **pu.true_prior(run.method["params"], run.rows)}
         return _selected(run, seeded(run.method["name"], params, seed_of(run.cell, "fit")))
 
+    def score(self, run: RunningCell, model: Any, predictions: Ints) -> dict[str, float]:
+        """Add what PUICL prints, which takes the rows of the other class, the outliers, for the positive ones."""
+        found = super().score(run, model, predictions)
+        if run.cell.declared["split"]["sampling"] == "puicl":
+            decision = model.decision_function(run.rows.X_test)
+            found |= {name: run.rows.hidden.score(of, predictions, decision) for name, of in _OF_OUTLIERS.items()}
+        return found
+
     def warm_up(self, cell: Cell) -> None:
         """Compile the method of a cell, or load it from the cache."""
         if cell.declared["split"]["sampling"] == "pu-bench":
@@ -160,6 +174,27 @@ class PUBenchmarks(pu.PU):
 
 
 PROTOCOL = PUBenchmarks()
+
+
+def _balanced_accuracy(y: AnyArray, predictions: Ints, decision: Floats) -> float:
+    return float(np.mean([np.mean(predictions[y == one] == one) for one in (1, -1)]))
+
+
+def _outlier_average_precision(y: AnyArray, predictions: Ints, decision: Floats) -> float:
+    return top.average_precision(y != 1, -decision, True)
+
+
+def _outlier_fpr(share: float, y: AnyArray, predictions: Ints, decision: Floats) -> float:
+    """Return the share of positives that score as low as the given share of the outliers."""
+    least = np.sort(decision[y != 1])[math.ceil(share * np.sum(y != 1)) - 1]
+    return float(np.mean(decision[y == 1] <= least))
+
+
+_OF_OUTLIERS: Mapping[str, Callable[..., float]] = {
+    "balanced_accuracy": _balanced_accuracy,
+    "outlier_average_precision": _outlier_average_precision,
+    **{f"outlier_fpr_{percent}": partial(_outlier_fpr, percent / 100) for percent in (80, 90, 95)},
+}
 
 
 def _check_pu_bench(planner: Planner) -> None:
