@@ -43,6 +43,7 @@ def results_pages(results: Path, **given: Any) -> dict[str, str]:
         loader=FileSystemLoader(results), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update({f"f{digits}": functools.partial(_fixed, digits=digits) for digits in range(4)})
+    environment.tests["match"] = lambda text, start: text.startswith(start)
     environment.globals.update(NAMES, of=_Figures(results), **given)
     if (results / CLAIMS).is_file():
         environment.globals["claims"] = _claims(environment, results / CLAIMS)
@@ -200,6 +201,12 @@ class _Figures:
         rows = json.loads(gzip.decompress(path.read_bytes()))["rows"]
         (row,) = [row for row in rows if all(row[key] == value for key, value in where.items())]
         return row[column]
+
+    def standing(self, name: str) -> list[Row]:
+        """Return the rows of a benchmark that say where `auto` stands; none if it was not run."""
+        path = self.results / "bench" / f"{name}.json.gz"
+        rows: list[Row] = json.loads(gzip.decompress(path.read_bytes())).get("standing", []) if path.is_file() else []
+        return rows
 
     def cell_values(self, name: str, metric: str) -> list[float]:
         """Return a metric of all cells of an experiment that have it."""

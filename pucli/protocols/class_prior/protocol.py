@@ -157,7 +157,7 @@ def _error_of_prior(y: AnyArray, prior: float) -> float:
 
 
 def _covered(y: AnyArray, low: float, high: float) -> bool:
-    return low <= np.mean(y == 1) <= high
+    return low <= float(np.mean(y == 1)) <= high
 
 
 def _auc(y: AnyArray, scores: Floats) -> float:

@@ -30,6 +30,20 @@ def planned(**changes):
     return plan(parse_experiment({**DECLARED, **changes}, file="prior.yaml"))
 
 
+def test_auto_is_scored_by_its_interval_and_by_models_that_did_not_see_a_row():
+    """The kind that is labeled most seldom is apart from the negatives on one feature, the other kind on none."""
+    y = np.repeat([1, 1, -1, -1], 5)
+    scores = np.array([9.0] * 5 + [0.0] * 5 + [1.0] * 10)
+    assert class_prior._auc(y, scores) == 0.5 and class_prior._auc(np.r_[y[:5], np.zeros(5), y[10:]], scores) == 1.0
+    assert class_prior._covered(y, 0.4, 0.6) and not class_prior._covered(y, 0.1, 0.4)
+    auto = {"methods": {"auto": {"method": "auto", "grid": {}}}, "metrics": ["auc_seldom"]}
+    cells = planned(**auto, options={"shares": [0.3]})
+    found = class_prior.PROTOCOL.run_cell(cells[0], Context()).metrics
+    assert found["prior_covered"] in (0.0, 1.0) and found["auc"] == found["auc_seldom"] > 0.9
+    with pytest.raises(UsageError, match="or auto"):
+        planned(methods={"svc-naive": {"method": "svc-naive", "grid": {}}})
+
+
 def test_hidden_positives_make_the_share_and_are_those_of_the_published_script():
     positive = np.arange(1000) % 5 < 3
     for share, seed in ((0.05, 0), (0.4, 7)):

@@ -8,6 +8,7 @@ import yaml
 from sklearn.model_selection import train_test_split
 
 from pucli.core.errors import UsageError
+from pucli.protocols.pu_benchmarks import protocol
 from pucli.protocols.pu_benchmarks.protocol import PROTOCOL, pu_bench, puicl, puicl_stream
 from pucli.runner import Context, load_experiment, plan, run
 from pucli.runner.store import read_rows
@@ -144,6 +145,29 @@ def test_repeats_of_pu_bench_have_the_seeds_of_the_list_and_each_labeling_is_a_s
         plan(declared(tmp_path, options={**PU_BENCH, "labelings": {"sar-pus": [0.3333]}}))
     with pytest.raises(UsageError, match=r"has 0\.1"):
         plan(declared(tmp_path, options={**PU_BENCH, "labelings": {"scar": [0.1]}}))
+
+
+def test_a_labeling_or_data_set_may_have_fewer_repeats(tmp_path) -> None:
+    options = {**PU_BENCH, "labelings": {"scar": [0.3333], "sar-lbe-b": [0.3333]}}
+    cells = plan(declared(tmp_path, options={**options, "repeats_of": {"sar-lbe-b": 1}}))
+    assert {(cell.setting["labeling"], cell.repeat) for cell in cells} == {("scar", 0), ("scar", 1), ("sar-lbe-b", 0)}
+    cells = plan(declared(tmp_path, options={**options, "repeats_of": {"breast-cancer": 1}}))
+    assert {cell.repeat for cell in cells} == {0}
+
+
+def test_the_figures_of_outliers_are_those_of_scikit_learn() -> None:
+    from sklearn.metrics import average_precision_score, balanced_accuracy_score, roc_curve
+
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < 0.8, 1, -1)
+    scores = y + rng.normal(size=200)
+    predictions = np.where(scores > 0, 1, -1)
+    found = {name: of(y, predictions, scores) for name, of in protocol._OF_OUTLIERS.items()}
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, predictions))
+    assert found["outlier_average_precision"] == pytest.approx(average_precision_score(y == -1, -scores))
+    fpr, tpr, _ = roc_curve(y == -1, -scores, drop_intermediate=False)
+    for percent in (80, 90, 95):
+        assert found[f"outlier_fpr_{percent}"] == pytest.approx(fpr[tpr >= percent / 100].min())
 
 
 @pytest.mark.slow
