@@ -85,7 +85,7 @@ class NaiveSVC(PUClassifier):
     svc_ : sklearn.svm.SVC
         The fitted SVC, up to 10,000 rows.
     coef_, intercept_, landmarks_, landmark_factor_, kernel_residual_
-        Above 10,000 rows, as in `GLPUAL`.
+        Above 10,000 rows, as in `GLPUAL`; `coef_` and `intercept_` also of the linear kernel.
     n_iter_, converged_, classes_, positive_share_, labeled_recall_
         As in `GLPUAL`.
 
@@ -111,6 +111,8 @@ class NaiveSVC(PUClassifier):
         "random_state": ["random_state"],
         "threshold": THRESHOLD,
     }
+
+    _coef: Floats
 
     coef_, intercept_ = COEF, INTERCEPT
     saved_state: ClassVar[State] = {
@@ -192,10 +194,13 @@ class NaiveSVC(PUClassifier):
 
     def _fit_svc(self, X: Floats, labeled: Bools) -> None:
         """Fit the SVC by libsvm, or, of many or of sparse rows, on features."""
-        self.__dict__.pop("svc_", None)  # of an earlier fit
+        for name in ("svc_", "_coef"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if X.shape[0] <= LIBSVM_ROWS and not issparse(X):
             self.svc_ = self._svc().fit(X, labeled)
             self._certify(X, labeled)
+            if self.kernel == "linear":
+                self._coef, self._intercept = self.svc_.coef_[0], float(self.svc_.intercept_[0])
         else:
             self._fit_features(X, labeled)
 

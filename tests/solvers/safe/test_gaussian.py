@@ -80,6 +80,31 @@ def test_maximum_likelihood_is_the_limit_of_em(seed, n_blocks):
     assert fit.pattern_ == ("one block" if n_blocks == 2 else "monotone")
 
 
+def conditional(mean, covariance, given_, rest):
+    """Return the slopes, the mean at zero and the covariance of columns `rest`, given the others."""
+    slopes = np.linalg.solve(covariance[np.ix_(given_, given_)], covariance[np.ix_(given_, rest)]).T
+    return (
+        slopes,
+        mean[rest] - slopes @ mean[given_],
+        covariance[np.ix_(rest, rest)] - slopes @ covariance[np.ix_(given_, rest)],
+    )
+
+
+@given(seeds)
+@examples(10)
+def test_maximum_likelihood_of_two_blocks_keeps_the_last_conditional_of_the_complete_rows_alone(seed):
+    """Propositions B.1 and B.2: that of z given x and y is the same, that of y and z given x is another."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+    X[15:, 3], X[25:, 2] = np.nan, np.nan
+    fit = GaussianMCPL(blocks="all").fit(X)
+    ours, complete = (fit.mean_, fit.covariance_), (fit.complete_mean_, fit.complete_covariance_)
+    for one, other in zip(conditional(*ours, [0, 1, 2], [3]), conditional(*complete, [0, 1, 2], [3]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+    for one, other in zip(conditional(*ours, [0, 1], [2, 3]), conditional(*complete, [0, 1], [2, 3]), strict=True):
+        assert np.abs(one - other).max() > 1e-4
+
+
 @given(seeds, st.integers(2, 4), st.sampled_from(["safe", "one", "all"]))
 @example(66307, 2, "safe")  # log-likelihoods of 1e8
 @examples(40)

@@ -1,5 +1,7 @@
 """MCPL: the saddle point against grids, cvxpy and a scipy minimizer; and the guarantee for every labeling."""
 
+import functools
+import itertools
 import warnings
 
 import cvxpy as cp
@@ -300,13 +302,62 @@ def test_supervised_fit_is_linear_discriminant_analysis():
     assert fit.supervised_only_ and "supervised fit" in fit.guarantee_ and fit.soft_labels_.shape == (0, 3)
 
 
-def test_strict_improvement_on_continuous_data():
-    """Corollary 4.11."""
+@pytest.mark.parametrize(("name", "estimator"), [("qda", MCPLQDA()), ("lda", MCPLLDA())])
+def test_strict_improvement_on_continuous_data(name, estimator):
+    """Corollary 4.11, and theorem 5.1, where the classes share a covariance."""
     for seed in range(10):
-        X, y, _ = problem("qda", seed)
-        fit = MCPLQDA().fit(X, y)
+        X, y, _ = problem(name, seed)
+        fit = estimator.fit(X, y)
         assert fit.improvement_ > 0
         assert f"at least {fit.improvement_:.6g}" in fit.guarantee_
+
+
+def gains_of_all_samples(family, labeled, y, atoms, M):
+    """Yield each sample of M rows of `atoms`, by number, and the gain in likelihood for each labeling, (2,) * M."""
+    supervised = MCPL(family).fit(labeled, y)
+    for drawn in itertools.product(range(len(atoms)), repeat=M):
+        U = atoms[list(drawn)]
+        fit = MCPL(family).fit(np.vstack([labeled, U]), np.append(y, np.full(M, -1)))
+        own = fit.log_likelihood(labeled, y) - supervised.log_likelihood(labeled, y)
+        yield list(drawn), own + functools.reduce(np.add.outer, log_gains(fit, supervised, U))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
+@given(st.sampled_from(["bernoulli", "poisson", "gaussian-fixed"]), st.integers(1, 2), st.integers(2, 3), seeds)
+@examples(60)
+def test_strict_improvement_in_expectation_on_discrete_data(family, M, count, seed):
+    """Theorem 4.12: (4.23) for a discrete p(x, y) with two values of x or more, over all samples and hidden labels.
+
+    The gain is positive for every labeling, unless the sample meets (4.20). Each class has labeled rows for which the
+    supremum is attained (Assumption 4.8), and the statistic x is injective.
+    """
+    rng = np.random.default_rng(seed)
+    if family == "bernoulli":
+        labeled, atoms = np.tile([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (2, 1)), np.array([[0, 0], [1, 0], [1, 1]])
+    else:
+        labeled, atoms = rng.integers(1, 4, (6, 2)).astype(float), np.indices((4, 4)).reshape(2, -1).T
+    atoms = rng.permutation(atoms)[:count].astype(float)
+    joint = rng.dirichlet(np.ones(2 * count)).reshape(count, 2)
+    expected = 0.0
+    for drawn, gains in gains_of_all_samples(family, labeled, np.repeat([0, 1], 3), atoms, M):
+        balanced = np.allclose(atoms[drawn].mean(axis=0), labeled.mean(axis=0))
+        assert gains.min() > (-1e-10 if balanced else 0.0)
+        expected += float((functools.reduce(np.multiply.outer, joint[drawn]) * gains).sum())
+    assert expected > 0.0
+
+
+@pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
+@pytest.mark.parametrize(("family", "atom"), [("poisson", 2.0), ("gaussian-fixed", 0.0)])
+def test_no_improvement_on_a_single_value_at_the_labeled_mean(family, atom):
+    """A counterexample to theorem 4.12 as printed: p(x) is discrete, too, if all its mass is at one value.
+
+    The proof takes the sum of the statistics to have several values.
+    """
+    labeled, y = atom + np.array([[-1.0], [1.0], [-2.0], [2.0]]), np.array([0, 0, 1, 1])
+    for M in (1, 2):
+        ((_, gains),) = gains_of_all_samples(family, labeled, y, np.array([[atom]]), M)
+        np.testing.assert_allclose(gains, 0.0, atol=1e-12)
 
 
 def test_improvement_bound_needs_no_convergence():
