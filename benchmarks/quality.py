@@ -1,6 +1,7 @@
 """How good the automatic classifier is on 32 public tasks, beside baselines, our methods and other libraries.
 
-Every method has the same splits. F1 is at the method's own threshold; AUC and F1 are means over tasks on test rows.
+Every method has the same splits. F1 is at the method's own threshold; AUC, AP (average precision) and F1 are
+means over tasks on test rows.
 "Rank" is the mean rank by F1 among those that are told nothing, "auto wins" on how many tasks auto has the larger F1,
 "prior error" the mean absolute one, "worst to SVC" the smallest difference of a task's mean F1 to the naive SVC's, and
 "kept" the share of the cells whose 90 % interval holds the truth. Two of the ceilings run on case-control labels only.
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import precision_score, recall_score, roc_auc_score
+from sklearn.metrics import average_precision_score, precision_score, recall_score, roc_auc_score
 
 from benchmarks.common.quality_labeling import LABELINGS, labeled_split, scenario_of
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELING, Prediction, Problem, installed, predict
@@ -92,6 +93,7 @@ def _measured(
         "prior": prior,
         "f1": f1(y_test, prediction.positive),
         "auc": float(roc_auc_score(y_test, prediction.scores)),
+        "ap": float(average_precision_score(y_test, prediction.scores)),
         "recall": float(recall_score(y_test, prediction.positive)),
         "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),
     }
@@ -102,7 +104,7 @@ def _measured(
     }
     error = None if prediction.prior is None else abs(prediction.prior - prior)
     calibration = None if prediction.probabilities is None else _calibration_error(prediction.probabilities, y_test)
-    return Cell(*where, actual["f1"], actual["auc"], error, calibration, kept, seconds)
+    return Cell(*where, actual["f1"], actual["auc"], actual["ap"], error, calibration, kept, seconds)
 
 
 def _calibration_error(p: np.ndarray, y: np.ndarray) -> float:

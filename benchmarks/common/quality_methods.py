@@ -133,6 +133,20 @@ def lightgbm(problem: Problem) -> Prediction:
     return Prediction(scores, scores > 0.5)
 
 
+def lightgbm_bags(problem: Problem) -> Prediction:
+    """Fit ten LightGBM to all labeled rows and four times as many others each; the true prior sets the threshold."""
+    from lightgbm import LGBMClassifier
+
+    known, others = np.flatnonzero(problem.labeled), np.flatnonzero(~problem.labeled)
+    random = stream(problem.seed, "bags")
+    scores = np.zeros(len(problem.X_test))
+    for k in range(10):
+        rows = np.sort(np.concatenate([known, random.permutation(others)[: 4 * len(known)]]))
+        model = LGBMClassifier(class_weight="balanced", random_state=k, verbose=-1, n_jobs=1)
+        scores += np.asarray(model.fit(problem.X[rows], problem.labeled[rows]).predict(problem.X_test, raw_score=True))
+    return Prediction(scores, scores > np.quantile(scores, 1.0 - problem.true_prior))
+
+
 def pulearn_bagging(problem: Problem) -> Prediction:
     """Fit pulearn's bagging of decision trees (Mordelet and Vert 2014)."""
     from pulearn import BaggingPuClassifier
@@ -236,6 +250,7 @@ METHODS: dict[str, tuple[Callable[[Problem], Prediction], str]] = {
     "no hidden positives": (without_hidden, ""),
     "true labels": (true_labels, ""),
     "LightGBM, unlabeled as negative": (lightgbm, "lightgbm"),
+    "LightGBM, ten bags, true prior": (lightgbm_bags, "lightgbm"),
     "pulearn bagging": (pulearn_bagging, "pulearn"),
     "pulearn Elkan-Noto": (pulearn_elkanoto, "pulearn"),
     "pu-toolbox uPU, tuned": (toolbox_upu, "pu_toolbox"),

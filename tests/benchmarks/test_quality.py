@@ -92,7 +92,7 @@ def test_labels_by_score_go_to_the_clearest_positives() -> None:
 
 def test_the_table_ranks_what_is_told_nothing_and_counts_wins() -> None:
     def cell(method: str, task: str, f1: float) -> Cell:
-        return Cell(method, task, "case-control", 0.5, 0, f1, 0.9, None, None, {}, 1.0)
+        return Cell(method, task, "case-control", 0.5, 0, f1, 0.9, 0.8, None, None, {}, 1.0)
 
     cells = []
     for task, (auto, naive) in {"wine2": (0.9, 0.8), "glass": (0.7, 0.75), "hd": (0.8, 0.5)}.items():
