@@ -3,7 +3,7 @@
 Each row compares `auto` with the best of the others by their means; of a measure that is better if small, the
 difference is the other minus `auto`, so that a positive one is good. Its standard error is that of the paired
 differences over data sets (n of them), of PU-Bench, which prints means and spreads alone, that of two means of `n`
-runs. Nothing is measured here: the rows are read from `results` and `experiments/published`.
+runs, of `auto` within label frequencies. Nothing is measured here: the rows are read from `results` and `experiments/published`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def _pu_bench(cells: pd.DataFrame, printed: pd.DataFrame) -> list[dict[str, Any]
             others = printed[(printed["dataset"] == dataset) & (printed["metric"] == measure)]
             others = others[~others["method"].isin(ORACLES)].sort_values("value", ascending=low, kind="stable")
             best, auto = others.iloc[0], own[metric].mean()
-            error = (own[metric].var() / len(own) + best["sd"] ** 2 / PRINTED_RUNS) ** 0.5
+            runs = own.groupby("setting")[metric]  # label frequencies are fixed: their spread is no error
+            error = ((runs.var() * runs.size()).sum() / len(own) ** 2 + best["sd"] ** 2 / PRINTED_RUNS) ** 0.5
             figures = {"auto": auto, "best_other": best["method"], "other": best["value"]}
             gain = {"difference": (best["value"] - auto) * (1 if low else -1), "standard_error": error, "n": len(own)}
             found.append({"table": f"PU-Bench, {dataset}", "measure": measure, **figures, **gain})

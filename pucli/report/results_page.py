@@ -43,7 +43,7 @@ def results_pages(results: Path, **given: Any) -> dict[str, str]:
         loader=FileSystemLoader(results), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update({f"f{digits}": functools.partial(_fixed, digits=digits) for digits in range(4)})
-    environment.tests["match"] = lambda text, start: text.startswith(start)
+    environment.tests["starting"] = lambda text, start: text.startswith(start)
     environment.globals.update(NAMES, of=_Figures(results), **given)
     if (results / CLAIMS).is_file():
         environment.globals["claims"] = _claims(environment, results / CLAIMS)

@@ -63,7 +63,6 @@ class ClassPriorOptions(Strict):
         description="data set -> {labeled: 2000, unlabeled: 6000, seed: 1}, the rows that are drawn once for all "
         "repeats; by default all rows",
     )
-    repeats_of: dict[str, int] = Field(default={}, description="column -> its number of repeats, where it has fewer")
 
 
 class ClassPrior(ProtocolSteps):
@@ -108,12 +107,6 @@ class ClassPrior(ProtocolSteps):
             how["drawn"] = given["drawn"][dataset]
         for share in options.shares_of.get(dataset, options.shares):
             yield {"setting": {"share": share}, "split": {"share": share, **how}}
-
-    def parts(
-        self, planner: Planner, condition: Mapping[str, Any], column: str, method: Mapping[str, Any], repeat: int
-    ) -> Mapping[str, Any] | None:
-        """Return the condition, or None beyond the repeats of the column."""
-        return condition if repeat < planner.options.repeats_of.get(column, repeat + 1) else None
 
     def rows(self, cell: Cell, context: Context) -> SplitRows:
         """Return the rows of a share and repeat; the hidden labels are those of the unlabeled rows."""
