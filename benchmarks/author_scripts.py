@@ -2,7 +2,7 @@
 
 The scripts (GitHub, tkks22123/GKF-PUAL) were read for facts; none of their lines is copied. Each adds standard normal
 columns, shuffles, hides the labels of a share of the positives of all rows, trains on the first 70 % of all rows and
-prints the F1 of the others. No script tunes: lambda_1, lambda_2 and C_2 are set by hand. What they read beside the
+prints the F1 of the others. No script tunes: lambda_1, lambda_2 and C_2 are constants. What they read beside the
 public files is not known: of OR1 and OR2 the fifth column is the country, and the four before it are taken to be
 Description, Quantity, InvoiceDate and the price. That choice was made among others with the printed figures in view. R
 codes text by its order in the locale, here by that of lower-case letters.

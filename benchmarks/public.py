@@ -3,7 +3,8 @@
 Each row compares `auto` with the best of the others by their means; of a measure that is better if small, the
 difference is the other minus `auto`, so that a positive one is good. Its standard error is that of the paired
 differences over data sets (n of them), of PU-Bench, which prints means and spreads alone, that of two means of `n`
-runs, of `auto` within label frequencies. Nothing is measured here: the rows are read from `results` and `experiments/published`.
+runs, of `auto` within label frequencies. Nothing is measured here: the rows are read from `results` and
+`experiments/published`.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _own(folder: Path) -> list[dict[str, Any]]:
     found = []
     real = pd.DataFrame(read_results(folder, "real_tables")["rows"]).rename(columns={"frequency": "share"})
     quality = pd.DataFrame(read_results(folder, "quality")["cells"]).rename(
-        columns={"task": "table", "frequency": "share", "auc": "AUC", "f1": "F1"}
+        columns={"task": "table", "frequency": "share", "auc": "AUC", "ap": "AP", "f1": "F1"}
     )
     quality = quality[quality["labeling"] == "case-control"]
     for title, own, cells in (("real tables", "pucli auto", real), ("small tasks", "auto", quality)):

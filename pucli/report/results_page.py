@@ -127,6 +127,10 @@ class _Figures:
         families = of_all_looks(self.controls())
         return [method for (names, _, method), own in families.items() if names == tables and own[0].adjusted < LEVEL]
 
+    def adjusted(self, tables: str, method: str) -> float:
+        """Return the p-value of a method against all other prints, adjusted by Holm."""
+        return next(one.adjusted for one in self.controls() if (one.tables, one.method) == (tables, method))
+
     def agreeing(self, table: str, method: str, other: str = "") -> str:
         """Return how many figures of a method agree with its own print, or with that of another method, in any look."""
         own = [one for one in self.controls() if (one.tables, one.method, one.column) == (table, method, "")]

@@ -40,8 +40,6 @@ def test_auto_is_scored_by_its_interval_and_by_models_that_did_not_see_a_row():
     cells = planned(**auto, options={"shares": [0.3]})
     found = class_prior.PROTOCOL.run_cell(cells[0], Context()).metrics
     assert found["prior_covered"] in (0.0, 1.0) and found["auc"] == found["auc_seldom"] > 0.9
-    fewer = planned(options={"shares": [0.3], "repeats_of": {"bbe": 1}})
-    assert [cell.repeat for cell in fewer] == [0]
     with pytest.raises(UsageError, match="or auto"):
         planned(methods={"svc-naive": {"method": "svc-naive", "grid": {}}})
 

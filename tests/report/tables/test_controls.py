@@ -165,11 +165,11 @@ def test_the_file_holds_the_controls(tmp_path):
     assert kind_of("usmo-0.01") == ("usmo", "0.01") and kind_of("lower-1se") == ("lower-1se", "")
 
 
-def test_of_the_committed_tables_only_usmo_is_told_from_other_prints():
+def test_no_committed_table_is_told_from_other_prints_and_usmo_comes_nearest():
     """Its own print against that of ramp and of its start; Wang's tables cannot tell their methods apart."""
     families = of_all_looks(read_controls(ROOT / "results"))
-    told = {method for (_, _, method), controls in families.items() if controls[0].adjusted < LEVEL}
-    assert told == {"qp", "usmo"}
+    adjusted = {method: controls[0].adjusted for (_, _, method), controls in families.items()}
+    assert LEVEL < adjusted.pop("usmo") == adjusted.pop("qp") < min(adjusted.values())
     own_print = {(tables, method): controls for (tables, _, method), controls in families.items()}
     rivals = [c for c in own_print["usmo-table-iii usmo-table-iv", "usmo"] if c.kind == OTHER_METHOD]
     assert {c.print for c in rivals} == {"ramp", "init"} and all(c.own >= 4 * c.other and c.p < LEVEL for c in rivals)
