@@ -34,12 +34,10 @@ Engine = Annotated[
     str,
     typer.Option(
         "--backend",
-        help="local, or dask for many Parquet files ('folder/*.parquet').",
+        help="local, or dask for many Parquet files ('folder/*.parquet'), on this machine or the scheduler at "
+        "DASK_SCHEDULER_ADDRESS.",
         autocompletion=completion.completer(*BACKENDS),
     ),
-]
-Scheduler = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="With --backend dask: scheduler to use.")
 ]
 Predictions = Annotated[
     Path | None, typer.Option("--predictions", metavar="DIR", help="With --backend dask: folder for predictions.")
@@ -75,7 +73,6 @@ class Backend:
     """Options that say where a model is trained."""
 
     backend: Engine = "local"
-    scheduler: Scheduler = None
     predictions: Predictions = None
 
     @property
@@ -83,8 +80,6 @@ class Backend:
         """Whether to train in blocks; raise UsageError for an unknown backend or options of the other one."""
         if choice("backend", self.backend, BACKENDS) == "dask":
             return True
-        if self.scheduler is not None:
-            raise UsageError("--scheduler is the address of a Dask scheduler; add --backend dask.")
         if self.predictions is not None:
             raise UsageError("--predictions needs --backend dask; use `pucli predict` for a single file.")
         return False
@@ -184,7 +179,7 @@ def train_in_blocks(
     output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     grid = {key: values for key, values in entry.grid.items() if key not in params} if folds else None
     started = time.perf_counter()
-    with dask_client(backend.scheduler) as client:
+    with dask_client() as client:
         runner = DaskRunner(client)
         fitted = train_on_blocks(runner, blocks, columns, params, standardize=standardize, grid=grid, folds=folds or 0)
         seconds = time.perf_counter() - started
@@ -219,7 +214,7 @@ def auto_in_blocks(
     blocks, columns = backend.blocks(where)
     output_file("--model", model, *(Path(block.path) for block in first_blocks(blocks)))
     started = time.perf_counter()
-    with dask_client(backend.scheduler) as client:
+    with dask_client() as client:
         runner = DaskRunner(client)
         fitted = auto_on_blocks(runner, blocks, columns, params, runner.client if boosting else None)
         seconds = time.perf_counter() - started

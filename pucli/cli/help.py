@@ -22,8 +22,7 @@ PANELS = {
     ),
     "Model": ("--method", "--param", "--grid", "--tune", "--recall", "--top", "--estimator", "--labels", "--profile"),
     "Output": (
-        "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results", "--format",
-        "--tex",
+        "--model", "--out", "--report", "--scored", "--trials", "--card", "--onnx", "--results",
     ),
 }  # fmt: skip
 # Options for reading a table, which most tables do not need.

@@ -28,7 +28,7 @@ import pucli.cli.commands
 from pucli.cli.help import HelpfulCommand, examples_text, groups, plain_metavar
 from pucli.cli.interrupts import interrupts, noticed
 from pucli.cli.output import CommandFailure, Failed, Kind, Output, Stopped
-from pucli.cli.row_options import TABLE, take_first_argument, with_first_argument
+from pucli.cli.row_options import RARE_READING, TABLE, take_first_argument, with_first_argument
 from pucli.cli.schema import version_of
 from pucli.cli.terminal import print_error
 from pucli.core.errors import FULL_DISK, PucliError, nearest, unknown
@@ -42,8 +42,9 @@ ORDER = [
 ]  # fmt: skip
 
 ENVIRONMENT = (
-    "PUCLI_SEED, PUCLI_N_JOBS, PUCLI_MIRROR, PUCLI_OFFLINE, PUCLI_PROFILE, PUCLI_BACKEND and PUCLI_RESULTS_DIR stand "
-    "for the options of these names; PUCLI_DATA_DIR is the folder of downloaded data; PUCLI_DATASETS adds catalogues."
+    "PUCLI_SEED, PUCLI_N_JOBS, PUCLI_MIRROR, PUCLI_PROFILE, PUCLI_BACKEND and PUCLI_RESULTS_DIR stand for the options "
+    "of these names; PUCLI_DATA_DIR is the folder of downloaded data; PUCLI_OFFLINE=1 forbids the network; "
+    "PUCLI_DATASETS adds catalogues."
 )
 
 
@@ -308,6 +309,11 @@ def _of_option(error: Any) -> str:
     places = [one.metavar for one in getattr(command, "params", ()) if one.param_type_name == "argument"]
     if (place := next((name for name in places if (name or "").lower() == given), None)) is not None:
         return f"unknown option {error.option_name}; give {place} without it."
+    if given in RARE_READING:
+        return (
+            f"unknown option {error.option_name}; `pucli auto`, `train`, `tune`, `prior` and `predict` have it, and a "
+            "model keeps it for new files. Save this table as plain CSV otherwise."
+        )
     near = nearest(given, names, 2)
     if "param" in names and not near:
         from pucli.methods import METHODS

@@ -226,15 +226,6 @@ Profile = Annotated[
         show_default="full",
     ),
 ]
-RunProfile = Annotated[
-    str | None,
-    typer.Option(
-        "--profile",
-        help="The profile that was run.",
-        autocompletion=completion.profiles,
-        show_default="the largest that was run",
-    ),
-]
 ModelOut = Annotated[Path | None, typer.Option("--model", help="Save the model to this file, e.g. bought.model.")]
 Methods = Annotated[
     list[str] | None,
@@ -244,14 +235,6 @@ Datasets = Annotated[
     list[str] | None,
     typer.Option(
         "--dataset", "-d", help="Only this data set; repeatable.", autocompletion=completion.experiment_datasets
-    ),
-]
-Catalogue = Annotated[
-    Path | None,
-    typer.Option(
-        "--datasets",
-        metavar="FILE",
-        help="A further catalogue, in the form of datasets.yaml; one beside EXPERIMENT.yaml is taken by itself.",
     ),
 ]
 Results = Annotated[
@@ -296,9 +279,7 @@ Groups = Annotated[
         help="Column of groups, which no fold or split divides, e.g. the customer of an order; repeatable.",
     ),
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Print all details.")]
 Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are read.")]
-Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.", envvar="PUCLI_OFFLINE")]
 
 
 def choice(kind: str, value: str, choices: Iterable[str]) -> str:

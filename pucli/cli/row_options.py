@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
 
 import typer
 from typer.models import ArgumentInfo
@@ -33,6 +33,8 @@ NewFiles = Annotated[
         "--data", metavar="FILE", help="File with the columns of the model; others are ignored. Repeatable. - is stdin."
     ),
 ]
+# Reading options that only some commands have.
+RARE_READING = frozenset({"skip-rows", "header-rows", "skip-footer", "quote"})
 # The first argument of a command that takes rows.
 TABLE = "table"
 TableFile = Annotated[str | None, typer.Argument(metavar="FILE", help="The rows, as --data FILE; - is stdin.")]
@@ -96,15 +98,11 @@ def _is_declared(table: str) -> bool:
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """Options for reading a file of the user; see `pucli.data.reading.Reading`."""
+class UsualReading:
+    """Options that files of every kind need; a model keeps the others. See `pucli.data.reading.Reading`."""
 
     encoding: opt.Encoding = ""
     sep: opt.Separator = ""
-    skip_rows: opt.SkippedRows = 0
-    header_rows: opt.HeaderRows = None
-    skip_footer: opt.SkippedFooter = None
-    quote: opt.Quote = ""
     sheet: opt.Sheet = ""
     decimal: opt.Decimal = ""
     missing: opt.Missing = None
@@ -115,20 +113,20 @@ class ReadingOptions:
         from pucli.data.files.tables import check_applies
 
         words = [word.strip() for item in self.missing or () for word in item.split(",")]
-        found = Reading(
-            encoding=self.encoding,
-            separator=self.sep,
-            skip_rows=self.skip_rows,
-            header_rows=self.header_rows,
-            skip_footer=self.skip_footer,
-            quote=self.quote,
-            sheet=self.sheet,
-            decimal=self.decimal,
-            missing=tuple(word for word in words if word),
-            format=self.format,
-        )
+        given = {name: value for name, value in vars(self).items() if name in Reading.__dataclass_fields__}
+        found = Reading(**given | {"separator": self.sep, "missing": tuple(filter(None, words))})
         check_applies(found, files)
         return found
+
+
+@dataclass(frozen=True)
+class ReadingOptions(UsualReading):
+    """All options for reading a file of the user."""
+
+    skip_rows: opt.SkippedRows = 0
+    header_rows: opt.HeaderRows = None
+    skip_footer: opt.SkippedFooter = None
+    quote: opt.Quote = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,6 @@ class FileRows(ReadingOptions):
     only: opt.Only = None
     ids: opt.Ids = None
     groups: opt.Groups = None
-    columns: opt.Columns = False
 
     @property
     def files(self) -> list[Path]:
@@ -171,7 +168,7 @@ class FileRows(ReadingOptions):
         """Return the options as a `RowSource`."""
         from pucli.data.rows.training_rows import RowSource
 
-        own = {"data", "kinds", "drop", "only", "ids", "groups", "columns"}
+        own = {"data", "kinds", "drop", "only", "ids", "groups"}
         own |= {part.name for part in fields(ReadingOptions)}
         options = {name: value for name, value in vars(self).items() if name not in own}
         return RowSource(
@@ -213,6 +210,16 @@ class RowOptions(FileRows):
     dataset: opt.DatasetName = None
     label_frequency: opt.LabelFrequency = 0.5
 
+    def or_example(self, out: Output, own: str = OWN_TABLE) -> Self:
+        """Return the options, which name the example if they name no rows and no column; a remark says so first."""
+        named = ("dataset", "label", "positive", "positives_from", "unlabeled", "negative", "split", "data")
+        if any(getattr(self, name, None) for name in named):
+            return self
+        example = replace(self, dataset=EXAMPLE)
+        _ = example.source  # an option of reading that is wrong is the only answer
+        announce_example(out, own)
+        return example
+
 
 @dataclass(frozen=True)
 class SplitRowOptions(RowOptions):
@@ -220,26 +227,6 @@ class SplitRowOptions(RowOptions):
 
     split: opt.SplitFile = None
     repeat: opt.Repeat = 0
-
-    def or_example(self, out: Output, own: str = OWN_TABLE) -> SplitRowOptions:
-        """Return the options, which name the example if they name no rows and no column; a remark says so first."""
-        if any(
-            (
-                self.dataset,
-                self.label,
-                self.positive,
-                self.positives_from,
-                self.unlabeled,
-                self.negative,
-                self.split,
-                *self.files,
-            )
-        ):
-            return self
-        example = replace(self, dataset=EXAMPLE)
-        _ = example.source  # an option of reading that is wrong is the only answer
-        announce_example(out, own)
-        return example
 
 
 def announce_example(out: Output, own: str) -> None:

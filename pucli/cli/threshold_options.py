@@ -42,10 +42,9 @@ def option_of(goal: str) -> str:
 
 
 @dataclass(frozen=True)
-class MovedThreshold:
-    """Options that move the threshold, of which at most one may be given; without any, the threshold is kept."""
+class ThresholdGoals:
+    """Goals of the threshold, of which at most one may be given."""
 
-    goal: Goal = ""
     recall: Recall = None
     precision: Precision = None
     share: Share = None
@@ -55,9 +54,9 @@ class MovedThreshold:
         """Return the goal and its value, or None if no option is given."""
         wanted = {name: getattr(self, name, None) for name in ("recall", "precision", "share", "top")}
         given = [(name, value) for name, value in wanted.items() if value is not None]
-        if self.goal:
-            if self.goal != "f1":
-                raise UsageError(f"--for {self.goal}: the only value is f1; use another option for another objective.")
+        if goal := getattr(self, "goal", ""):
+            if goal != "f1":
+                raise UsageError(f"--for {goal}: the only value is f1; use another option for another objective.")
             given.append(("f1", None))
         if len(given) > 1:
             first, second = (option_of(name) for name, _ in given[:2])
@@ -66,6 +65,13 @@ class MovedThreshold:
             if name in ("recall", "precision", "share") and not 0 < (value or 0.0) <= 1:
                 raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90 %.")
         return given[0] if given else None
+
+
+@dataclass(frozen=True)
+class MovedThreshold(ThresholdGoals):
+    """Options that move the threshold of a model; without any, it is kept."""
+
+    goal: Goal = ""
 
     def moved(self, saved: SavedModel) -> SavedModel:
         """Return the model of `pucli auto` with the requested threshold."""
@@ -82,7 +88,7 @@ class MovedThreshold:
         return replace(saved, pipeline=Pipeline(steps))
 
 
-def unkept_recall(threshold: MovedThreshold, model: Any) -> str:
+def unkept_recall(threshold: ThresholdGoals, model: Any) -> str:
     """Return why the requested recall cannot be guaranteed and which can, or "" if it can or none is requested."""
     if threshold.recall is None:
         return ""
@@ -105,8 +111,8 @@ def unkept_recall(threshold: MovedThreshold, model: Any) -> str:
 
 
 @dataclass(frozen=True)
-class ThresholdOptions(MovedThreshold):
-    """Options that move the threshold, including a number of rows."""
+class ThresholdOptions(ThresholdGoals):
+    """Options that set the threshold, including a number of rows."""
 
     top: Top = None
 

@@ -35,7 +35,7 @@ def choose(
         from pucli.data.features import Standardizer
 
         X = Standardizer().fit_transform(X)
-    out.if_interrupted = "Nothing was chosen; fewer --rows, a smaller --grid or fewer --cv folds are faster."
+    out.if_interrupted = "Nothing was chosen; fewer --rows, or `pucli tune` with a smaller --grid or --cv, are faster."
     try:
         with out.progress("tuning", "points") as bar:
             result = tune(

@@ -59,7 +59,7 @@ def add_catalogue(path: str | Path) -> None:
     file = Path(path).resolve()
     if not file.is_file():
         what = "is a folder" if file.is_dir() else "no such file"
-        raise UsageError(f"{path}: {what}; --datasets needs a catalogue in the format of datasets.yaml.")
+        raise UsageError(f"{path}: {what}; a catalogue has the format of datasets.yaml.")
     if file in _named:
         _named.remove(file)
     _named.append(file)

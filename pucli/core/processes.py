@@ -128,16 +128,16 @@ def explained_lost_workers(work: str, way_out: str, kept: str = "") -> Iterator[
 
 
 @contextlib.contextmanager
-def dask_client(scheduler: str | None, n_workers: int | None = None) -> Iterator[Any]:
-    """Connect to a Dask scheduler, or start workers on this machine for as long as the block lasts."""
+def dask_client(n_workers: int | None = None) -> Iterator[Any]:
+    """Connect to the scheduler at DASK_SCHEDULER_ADDRESS, or start workers here for as long as the block lasts."""
     try:
         from distributed import Client
     except ImportError as error:
         raise UsageError(
             f"--backend dask needs the package {error.name!r}; install it with `pip install 'pucli[dask]'`."
         ) from None
-    address = scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS")
-    where = "--scheduler" if scheduler else "DASK_SCHEDULER_ADDRESS"
+    where = "DASK_SCHEDULER_ADDRESS"
+    address = os.environ.get(where)
     try:
         if address:
             client = Client(address, timeout="30s")

@@ -242,9 +242,7 @@ def _choose(
 ) -> dict[str, Any]:
     """Return the point of the grid with the greatest PU-AUC on held-out blocks, and its threshold."""
     if len(blocks) < folds:
-        raise UsageError(
-            f"{len(blocks)} blocks cannot fill {folds} folds; use --cv {max(len(blocks), 2)} or smaller row groups."
-        )
+        raise UsageError(f"{len(blocks)} blocks cannot fill {folds} folds; write smaller row groups.")
     points = expand(grid)
     parts = [list(blocks[fold::folds]) for fold in range(folds)]
     fold_sums = [runner.total(partial(row_sums, columns=columns, features=features), part) for part in parts]

@@ -2,7 +2,6 @@
 
 from pucli.report.all_experiments import report_all
 from pucli.report.build import assemble, build_report, collect
-from pucli.report.formats.render import FORMATS
 from pucli.report.gathering import Gathered, gather
 from pucli.report.model import Report
 from pucli.report.status import Failure, Status, status
@@ -10,7 +9,6 @@ from pucli.report.tables.comparisons import Comparison
 from pucli.report.tables.table import TableRow
 
 __all__ = [
-    "FORMATS",
     "Comparison",
     "Failure",
     "Gathered",

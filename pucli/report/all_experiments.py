@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,7 +49,6 @@ class Judged:
 def report_all(
     results_dir: str | Path | None = None,
     *,
-    formats: Iterable[str] = ("md", "csv", "tex"),
     figures: bool = True,
     on_report: Callable[[Report], None] | None = None,
 ) -> list[Report]:
@@ -59,8 +58,6 @@ def report_all(
     ----------
     results_dir : str or Path, optional
         Folder of all experiments, by default results.
-    formats : iterable of str
-        Any of md, csv and tex.
     figures : bool
         Whether to draw figures.
     on_report : callable, optional
@@ -76,7 +73,7 @@ def report_all(
     reports, ranked = [], []
     for name in with_results(results):
         experiment = load_experiment(name, check_methods=False)
-        reports.append(collect(experiment, results_dir=results, formats=list(formats), figures=figures))
+        reports.append(collect(experiment, results_dir=results, figures=figures))
         ranked.append((experiment, reports[-1].rankings))
         if on_report is not None:
             on_report(reports[-1])

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pucli.core.errors import unknown
 from pucli.core.json_values import json_values
 from pucli.report.cells_csv import cells_csv, read_cells_csv, write_cells_csv
 from pucli.report.files import PROVENANCE, read_provenance, write
-from pucli.report.formats.render import FORMATS, rendered
+from pucli.report.formats.render import rendered
 from pucli.report.gathering import Gathered, gather, rows_of_variants, samples_of_variants
 from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
@@ -37,7 +36,6 @@ def collect(
     methods: Sequence[str] | None = None,
     datasets: Sequence[str] | None = None,
     results_dir: str | Path | None = None,
-    formats: Iterable[str] = ("md", "csv", "tex"),
     figures: bool = True,
 ) -> Report:
     """Build the report of an experiment from its finished cells, even during a run; see `build_report`.
@@ -52,8 +50,6 @@ def collect(
         Restrict the report to these.
     results_dir : str or Path, optional
         Folder of all experiments, by default results; that of this experiment is `results_dir`/<name>.
-    formats : iterable of str
-        Any of md, csv and tex.
     figures : bool
         Whether to draw figures.
 
@@ -69,10 +65,10 @@ def collect(
     details behind some figures) are kept as they are in the folder and named in `Report.kept`.
     """
     found = gather(experiment, profile=profile, methods=methods, datasets=datasets, results_dir=results_dir)
-    return build_report(found, formats=formats, figures=figures)
+    return build_report(found, figures=figures)
 
 
-def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex"), figures: bool = True) -> Report:
+def build_report(found: Gathered, *, figures: bool = True) -> Report:
     """Aggregate the stored cells of a plan, and write the table, figures and provenance.
 
     Parameters
@@ -81,20 +77,14 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
         The plan and its stored cells. If the folder has a report of more cells, this report goes to a subfolder. If
         some cells come from cells.csv.gz, figures that need their missing details are not drawn, and cells.csv.gz and
         the provenance are kept if no cell is new.
-    formats : iterable of str
-        Any of md, csv and tex; comparisons.csv, cells.csv.gz and the provenance are always written.
     figures : bool
         Whether to draw figures.
 
     Raises
     ------
     UsageError
-        A format is unknown, a file of published figures is invalid, or the folder cannot be written.
+        A file of published figures is invalid, or the folder cannot be written.
     """
-    formats = list(formats)
-    for name in formats:
-        if name not in FORMATS:
-            raise unknown("format", name, FORMATS)
     report = assemble(found)
     report.folder = _output_folder(found.folder, found.scope.profile_name, report.cells["done"])
     if figures:
@@ -102,7 +92,7 @@ def build_report(found: Gathered, *, formats: Iterable[str] = ("md", "csv", "tex
     _add_extras(report, found, figures)
     if found.from_csv:
         keep_recorded(report, read_provenance(report.folder))
-    for name, content in rendered(report, formats).items():
+    for name, content in rendered(report).items():
         report.files.append(write(report.folder / name, content))
     _write_always(report, found)
     return report

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pucli.core.errors import PucliError, UsageError, naming_options, unknown
+from pucli.core.errors import PucliError, naming_options, unknown
 from pucli.core.processes import dask_client, explained_lost_workers, in_workers
 from pucli.runner.cells import Cell, CellResult, Context, protocol_steps
 from pucli.runner.store import encode_trials
@@ -30,15 +30,13 @@ class Finished:
 
 
 def execute(
-    groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str, scheduler: str | None = None
+    groups: Sequence[Sequence[Cell]], context: Context, *, n_jobs: int, backend: str
 ) -> Generator[Finished, None, None]:
     """Yield cells as they finish; closing the iterator stops the workers."""
     if backend not in BACKENDS:
         raise unknown("backend", backend, BACKENDS)
-    if scheduler and backend != "dask":
-        raise UsageError("--scheduler needs --backend dask.")
     if backend == "dask":
-        yield from _on_dask(groups, context, n_jobs, scheduler)
+        yield from _on_dask(groups, context, n_jobs)
     elif n_jobs == 1 or len(groups) <= 1:
         for group in groups:
             yield from _run_cells(group, context.fresh())
@@ -48,11 +46,9 @@ def execute(
             yield from finished
 
 
-def _on_dask(
-    groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int, scheduler: str | None
-) -> Iterator[Finished]:
+def _on_dask(groups: Sequence[Sequence[Cell]], context: Context, n_jobs: int) -> Iterator[Finished]:
     """Submit the groups to a scheduler, or to local workers if none is given."""
-    with dask_client(scheduler, n_jobs) as client:
+    with dask_client(n_jobs) as client:
         from distributed import as_completed
 
         # pure=False: equal cells of two runs are separate tasks; the group of a dead worker is tried elsewhere

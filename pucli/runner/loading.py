@@ -23,9 +23,7 @@ def experiment_names() -> list[str]:
     return list(experiment_files())
 
 
-def load_experiment(
-    name_or_path: str | Path, *, check_methods: bool = True, datasets: str | Path | None = None
-) -> Experiment:
+def load_experiment(name_or_path: str | Path, *, check_methods: bool = True) -> Experiment:
     """Return the experiment with this name or in this .yaml or .yml file.
 
     Parameters
@@ -35,8 +33,6 @@ def load_experiment(
     check_methods : bool
         Whether to check data sets against the catalogue, and parameters and grids against the constructors, which
         imports the estimators.
-    datasets : path, optional
-        A further catalogue for the experiment, in addition to a ``datasets.yaml`` beside its file.
 
     Raises
     ------
@@ -58,8 +54,6 @@ def load_experiment(
     experiment._name, experiment._path = path.stem, path
     if own:
         _take_what_lies_beside(experiment, path.resolve().parent)
-    if datasets is not None:
-        add_catalogue(datasets)
     _check_metrics(experiment, path.name)
     if check_methods:
         _check_data(experiment, path.name)

@@ -118,11 +118,9 @@ def run(  # noqa: PLR0913
     datasets: Sequence[str] | None = None,
     n_jobs: int = 1,
     backend: str = "loky",
-    scheduler: str | None = None,
     results_dir: str | Path | None = None,
     mirror: str | Path | None = None,
     offline: bool | None = None,
-    only_failed: bool = False,
     max_cells: int | None = None,
     shard: tuple[int, int] | None = None,
     on_event: Listener | None = None,
@@ -143,15 +141,11 @@ def run(  # noqa: PLR0913
         Number of worker processes, each with one BLAS thread; -1 for the number of processors. The results are
         identical, to the last bit, for any number.
     backend : {"loky", "dask"}, default="loky"
-        Processes of this machine, or a Dask cluster.
-    scheduler : str, optional
-        Address of the Dask scheduler; by default DASK_SCHEDULER_ADDRESS, or local workers if that is not set.
+        Processes of this machine, or the Dask scheduler at DASK_SCHEDULER_ADDRESS (without it, local workers).
     results_dir : path, optional
         Folder of all experiments, by default results; that of this experiment is `results_dir`/<name>.
     mirror, offline : optional
         See `pucli.data.fetch`.
-    only_failed : bool, default=False
-        Run only cells that failed before.
     max_cells : int, optional
         Stop after this number of cells.
     shard : (int, int), optional
@@ -178,7 +172,7 @@ def run(  # noqa: PLR0913
         status = {key: known[key]["status"] for key in by_key if key in known}
         left = [cell for key, cell in by_key.items() if status.get(key) != "done"]
         todo = part_of(list(by_key.values()), shard) if shard else by_key.values()
-        wanted = {cell.key for cell in todo if not only_failed or status.get(cell.key) == "failed"}
+        wanted = {cell.key for cell in todo}
         pace = Pace(known)
         progress = _Progress(len(by_key), len(by_key) - len(left), on_event)
         unavailable: dict[str, str] = {}
@@ -203,7 +197,7 @@ def run(  # noqa: PLR0913
                     folders=_module_folders(experiment),
                     unfinished=None if backend == "dask" else str(unfinished.resolve()),
                 )
-                results = execute(groups, context, n_jobs=n_jobs, backend=backend, scheduler=scheduler)
+                results = execute(groups, context, n_jobs=n_jobs, backend=backend)
                 with contextlib.closing(results):  # stops the workers at once, however the loop ends
                     for finished in results:
                         store.save(finished.cell, finished.result, finished.trials, made_by)

@@ -25,7 +25,8 @@ def pu_folds(s: AnyArray, n_folds: int, seed: int, repeats: int = 1, groups: Int
         if len(rows) < n_folds:
             raise UsageError(
                 f"{len(rows)} {kind} rows cannot fill {n_folds} folds: each fold needs one. "
-                f"Use fewer folds ({by_interface('cv=', '--cv ')}{max(len(rows), 2)}) or more {kind} rows."
+                f"Use fewer folds ({by_interface('cv=', '`pucli tune` with --cv ')}{max(len(rows), 2)}) or more "
+                f"{kind} rows."
             )
     result = []
     for repeat in range(repeats):
@@ -65,6 +66,6 @@ def _grouped(labeled: Bools, n_folds: int, rng: np.random.Generator, groups: Int
         if filled < n_folds:
             raise UsageError(
                 f"the groups of the {what} rows fill {filled} of {n_folds} folds, and each fold needs one. "
-                f"Use fewer folds ({by_interface('cv', '--cv')} {max(filled, 2)}) or smaller groups."
+                f"Use fewer folds ({by_interface('cv', '`pucli tune` with --cv')} {max(filled, 2)}) or smaller groups."
             )
     return home

@@ -59,7 +59,7 @@ def test_a_document_says_which_rows_were_taken(pucli):
 
 
 def test_the_command_that_saves_the_model_repeats_every_option(pucli):
-    options = ["--param", "lam=3", "--raw", "--seed", "5", "--tune", "--cv", "3"]
+    options = ["--param", "lam=3", "--raw", "--seed", "5", "--tune"]
     document = json.loads(pucli("train", "--method", "blssvm", *options, "--json").out)
     last = pucli("train", "--method", "blssvm", *options).err.splitlines()[-1]
     again = json.loads(pucli(*last.partition(": pucli ")[2].split(), "--json").out)

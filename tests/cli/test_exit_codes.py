@@ -28,7 +28,7 @@ ARGUMENTS = {
 # Options, by their name in Python, that take a number or one of some words; the others take any text, or nothing.
 CHOSEN = {
     "at_least", "backend", "count", "cv_repeats", "decimal", "encoding", "estimator", "expected", "fail_on", "folds",
-    "format", "formats", "goal", "header_rows",
+    "format", "goal", "header_rows",
     "label_frequency",
     "labeling", "max_cells", "method", "metric", "n_jobs", "negatives_are", "param", "positive",
     "precision",
@@ -37,12 +37,12 @@ CHOSEN = {
 }  # fmt: skip
 ANY = {
     "adapt",
-    "allow_changes", "answers", "boosting", "by_time", "card", "catalogue",
-    "columns", "data", "dataset", "dataset_name", "datasets", "destination", "drop", "dry", "everything",
+    "allow_changes", "answers", "boosting", "by_time", "card",
+    "columns", "data", "dataset", "destination", "drop", "dry", "everything",
     "experiment", "folder", "grid", "groups", "ids", "json_document", "kinds", "label", "labels", "metrics", "mirror",
     "missing", "model", "negative", "positives_from",
-    "offline", "only", "only_collect", "only_failed", "page", "parent", "predictions", "quiet", "report",
-    "results", "safe", "scheduler", "scored", "sheet", "split", "standardize", "tex", "trials", "tune",
+    "only", "only_collect", "parent", "predictions", "quiet", "report",
+    "results", "safe", "scored", "sheet", "split", "standardize", "trials", "tune",
     "unlabeled", "verbose",
     "parts", "show_status", "why",
 }  # fmt: skip

@@ -22,8 +22,7 @@ from tests.helpers import ROOT
 # Besides the lines of a terminal's test: the other forms of a document, and the commands that need a run.
 MORE = [
     *(f"list {what}" for what in ("datasets", "experiments", "metrics", "protocols")),
-    *(f"{command} {ROWS} --columns" for command in ("auto", "tune --method gllc", "prior")),
-    f"train --method gllc {ROWS} --columns",
+    f"auto {ROWS} --columns",
     "train --method gllc --dataset wine",
     "train --method gaussian-mcpl --data numbers.csv --model density.model",
     "predict --model own.model --data customers.csv --adapt --top 3 --why",

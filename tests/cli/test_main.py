@@ -100,7 +100,11 @@ def test_only_the_first_page_lists_environment_variables(pucli):
     for name in command_names():
         used |= {one.envvar for one in group.get_command(None, name).params if one.envvar}
         assert "env var" not in pucli(name, "--help").out
-    assert set(re.findall(r"PUCLI_\w+", pucli("--help").out)) == used | {"PUCLI_DATA_DIR", "PUCLI_DATASETS"}
+    assert set(re.findall(r"PUCLI_\w+", pucli("--help").out)) == used | {
+        "PUCLI_DATA_DIR",
+        "PUCLI_DATASETS",
+        "PUCLI_OFFLINE",
+    }
 
 
 def test_a_second_file_without_its_option_is_explained(pucli):
@@ -166,7 +170,6 @@ def test_no_command_shows_the_help_and_is_wrong_usage(pucli):
         (["reproduce", "table-3.1", "--profile", "quik"], "'quick'"),
         (["reproduce", "table-3.1", "--method", "glpual/linea"], "'glpual/linear'"),
         (["reproduce", "table-3.1", "--profile", "smoke", "--backend", "lokky"], "'loky'"),
-        (["report", "table-3.1", "--format", "mdd"], "'md'"),
     ],
 )
 def test_a_wrong_name_suggests_the_nearest(pucli, tmp_path, words, nearest):

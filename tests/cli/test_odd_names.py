@@ -56,7 +56,7 @@ def test_pages_show_a_name_that_is_no_text_with_an_escape(pucli, table):
     data = ("--data", f"{BYTES}.csv", "--label", "y", "--positive", "1")
     assert pucli("auto", *data, "--report", f"{BYTES}.html").code == 0
     assert (
-        pucli("compare", "blssvm", "svc-naive", *data, "--repeats", "3", "--out", "c.html", "--tex", "c.tex").code == 0
+        pucli("compare", "blssvm", "svc-naive", *data, "--repeats", "3", "--out", "c.html", "--out", "c.tex").code == 0
     )
     for page in (f"{BYTES}.html", "c.html"):
         assert "caf\\udce9.csv" in Path(page).read_text(encoding="utf-8")

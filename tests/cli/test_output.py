@@ -29,8 +29,7 @@ OUTPUTS = {
     ("reproduce", "results"): ("reproduce small.yaml --profile smoke --method gllc --results", "results/"),
     ("report", "results"): ("report small.yaml --results", "results/"),
     ("site", "folder"): ("site --out", "pages/"),
-    ("compare", "page"): (f"{COMPARE} --out", "compared.html"),
-    ("compare", "tex"): (f"{COMPARE} --tex", "compared.tex"),
+    ("compare", "destination"): (f"{COMPARE} --out", "compared.html"),
     ("new", "parent"): ("new experiment mine --out", "made/"),
 }
 # Paths that are read.
@@ -76,8 +75,6 @@ def test_every_path_is_an_input_or_an_output():
             "results",
             "folder",
             "out",
-            "page",
-            "tex",
             "parent",
         }
     }
@@ -162,16 +159,6 @@ def test_evaluate_writes_nothing(place, tmp_path, customers):
     before = {path.name for path in tmp_path.iterdir()}
     place(*EVALUATE.split())
     assert {path.name for path in tmp_path.iterdir()} == before
-
-
-def test_of_many_constant_features_some_are_named(pucli, tmp_path):
-    lines = [",".join([*(f"c{i}" for i in range(30)), "a", "y"])]
-    lines += [",".join(["1"] * 30 + [f"{row / 7}", str(int(row < 9))]) for row in range(30)]
-    (tmp_path / "t.csv").write_text("\n".join(lines), encoding="utf-8")
-    found = pucli(
-        "train", "--method", "blssvm", "--data", tmp_path / "t.csv", "--label", "y", "--positive", "1", "--verbose"
-    )
-    assert "c8, c9, and 20 more (--json has all)" in found.out
 
 
 def test_no_output_becomes_a_part_of_the_table_that_is_read(tmp_path):

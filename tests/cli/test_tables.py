@@ -52,7 +52,7 @@ def test_training_shows_the_kind_of_each_column(trained):
 
 
 def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
-    shown = pucli("train", "--method", "glpual", "--data", "rows.csv", *LABELED, "--columns", "--as", "age=category")
+    shown = pucli("auto", "--data", "rows.csv", *LABELED, "--columns", "--as", "age=category")
     assert shown.code == 0
     assert [line.replace(",", "").split()[:2] for line in shown.out.splitlines()] == [
         ["key", "identifier"],
@@ -60,7 +60,7 @@ def test_columns_shows_only_the_kinds(pucli, trained, tmp_path):
         ["job", "category"],
         ["since", "date"],
     ]
-    document = pucli("prior", "--data", "rows.csv", "--columns", "--json").document
+    document = pucli("auto", "--data", "rows.csv", "--columns", "--json").document
     assert {column["column"] for column in document["columns"]} == {"key", "age", "job", "since", "bought"}
 
 
@@ -154,7 +154,6 @@ def test_wrong_options_for_columns(pucli, tmp_path, words, message):
 
 def test_options_for_columns_need_a_file(pucli):
     refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--drop", "ash"), "need --data")
-    refused(pucli("train", "--method", "glpual", "--dataset", "wine", "--columns"), "--data FILE")
 
 
 # --- files with little in them --------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def test_one_column_of_mixed_cells_and_three_thousand_categories(pucli, tmp_path
     frame["mixed"] = random.choice(["1", "2.5", "x", "2020-01-01", ""], 6000)
     frame["bought"] = np.where(random.random(6000) < 0.1, "yes", "")
     frame.to_csv("rows.csv", index=False)
-    done = pucli("train", "--method", "least-squares", "--data", "rows.csv", "--label", "bought", "--columns", "--json")
+    done = pucli("auto", "--data", "rows.csv", "--label", "bought", "--columns", "--json")
     shop, mixed = done.document["columns"]
     assert (shop["kind"], shop["features"], mixed["kind"]) == ("category", 41, "category")
 
@@ -295,7 +294,7 @@ def test_memory_for_a_hundred_thousand_columns_is_that_of_the_non_zeros(pucli, t
 def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
     frame = customers().rename(columns={"age": "age\n(years)"})
     frame.to_csv("named.csv", index=False)
-    lines = pucli("train", "--method", "svc-naive", "--data", "named.csv", *LABELED, "--columns").out.splitlines()
+    lines = pucli("auto", "--data", "named.csv", *LABELED, "--columns").out.splitlines()
     assert any(line.startswith("age (years)") for line in lines)
     assert len(lines) == len(frame.columns) - 1  # without the label
 
@@ -303,7 +302,7 @@ def test_a_column_name_of_two_lines_is_shown_in_one(pucli):
 def test_columns_break_no_word_on_a_narrow_screen(pucli, monkeypatch):
     customers().rename(columns={"job": "the_job_of_the_customer"}).to_csv("rows.csv", index=False)
     monkeypatch.setattr("pucli.cli.text.columns.width_of", lambda stream: 40)
-    lines = pucli("train", "--method", "svc-naive", "--data", "rows.csv", *LABELED, "--columns").out.splitlines()
+    lines = pucli("auto", "--data", "rows.csv", *LABELED, "--columns").out.splitlines()
     assert max(map(len, lines)) <= 40 and "the_job_of_the_customer" in lines
     whole = " ".join(" ".join(lines).split())
     assert "identifier" in whole and "unchanged" in whole and "0 or 1 for each of" in whole

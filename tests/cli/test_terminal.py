@@ -25,7 +25,7 @@ LINES = {
     "list": "list methods",
     "fetch": "fetch wine",
     "auto": f"auto {SOURCE} --model auto.model --scored s.csv --verbose",
-    "train": f"train --method gllc {SOURCE} --model own.model --verbose",
+    "train": f"train --method gllc {SOURCE} --model own.model",
     "predict": "predict --model own.model --data customers.csv --out p.csv",
     "review": "review --model own.model --data customers.csv --out look.csv",
     "evaluate": "evaluate --model own.model --data customers.csv --label bought --labels pu",
@@ -41,12 +41,12 @@ LINES = {
 }
 # They take the committed cells of table-3.1, or the stored ones of small.yaml.
 OF_RESULTS = {
-    "report": "report table-3.1 --format md",
+    "report": "report table-3.1",
     "site": "site --out site",
 }
 LISTS = ["list datasets", "list experiments", "list metrics", "list protocols"]
 REFUSED = {
-    "report": "report table-3.1 --format pdf",
+    "report": "report table-3.1 --all",
     "site": "site --results folder-that-is-not-there",
 }
 SMALL = {
@@ -197,7 +197,7 @@ def test_several_warnings_about_columns_are_one_line(pucli, tmp_path):
     (tmp_path / "rows.csv").write_text("\n".join(["weight,height,a,b,bought", *rows]) + "\n")
     words = ("train", "--method", "gllc", "--data", "rows.csv", "--label", "bought", "--positive", "yes")
     told = [line for line in pucli(*words).err.splitlines() if line.startswith("warning: ") and "'height'" in line]
-    assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (--columns): 'weight'")
+    assert len(told) == 1 and told[0].startswith("warning: 2 columns to look at (`pucli auto --columns`): 'weight'")
     found = pucli(*words, "--json").document["warnings"]
     assert sum(text.startswith(("column 'weight'", "column 'height'")) for text in found) == 2
 
@@ -206,15 +206,3 @@ def test_a_short_warning_keeps_whole_numbers_and_the_option_that_helps():
     long = "column 'supplier' has 1,150 values in 3,030 rows; if rows: add --groups supplier"
     assert short(long) == "'supplier' has 1,150 values in 3,030 rows: --groups supplier"
     assert short("column 'a' is text, as 2 cells are: b") == "'a' is text"
-
-
-@pytest.mark.slow
-def test_verbose_adds_what_the_answer_rests_on(pucli, tmp_path):
-    shutil.copy(ROOT / "examples" / "customers.csv", tmp_path)
-    for words, more in (
-        (f"train --method gllc {SOURCE}", "certificate"),
-        (f"prior {SOURCE} --estimator km2 --replicates 0", "random sample of the positives"),
-    ):
-        short, whole = pucli(*words.split()), pucli(*words.split(), "--verbose")
-        assert short.code == whole.code == 0
-        assert more not in short.out + short.err and more in whole.out + whole.err

@@ -123,8 +123,8 @@ def test_a_number_out_of_range(pucli, customers, option, said):
 
 
 def test_two_thresholds_are_named_as_their_options(pucli, customers):
-    done = pucli("auto", "--data", customers.pu, *LABELED, "--recall", 0.9, "--for", "f1")
-    refused(done, "--recall and --for f1 both set the threshold")
+    done = pucli("auto", "--data", customers.pu, *LABELED, "--recall", 0.9, "--share", 0.1)
+    refused(done, "--recall and --share both set the threshold")
 
 
 def test_more_rows_than_there_are_in_the_whole_sample(pucli, customers):
@@ -188,7 +188,6 @@ def test_a_file_in_place_of_a_folder(pucli, customers, tmp_path):
         refused(pucli(*words, "--results", customers.pu), f"--results {customers.pu} is a file; give a folder")
     refused(pucli("site", "--out", customers.pu), f"--out {customers.pu} is a file; give a folder")
     refused(pucli("new", "method", "mine", "--out", customers.pu), f"--out {customers.pu} is a file; give a folder")
-    refused(pucli("report", "table-3.1", "--format", "site"), "`pucli site --out FOLDER`")
     refused(pucli("site", "--out", "pages"), "no declared experiment has results in results")
     assert not (tmp_path / "pages").exists()
     pd.read_csv(customers.pu, keep_default_na=False).to_parquet("rows.parquet")
@@ -308,14 +307,9 @@ def test_compare_tells_of_cases_with_several_labeled_rows(pucli, cases):
     assert "60 of 60 labeled rows belong to only 30 cases" in pucli(*words, "--id", "customer", "--repeats", 2).err
 
 
-def test_folds_without_tuning_are_refused(pucli):
-    result = pucli("train", "--method", "glpual", "--dataset", "breast-cancer", "--cv", 5)
-    assert result.code == 2 and "--cv 5 is for --tune" in result.err
-
-
 def test_a_table_in_place_of_a_catalogue_is_named_as_that(pucli, customers, monkeypatch):
-    monkeypatch.setattr("pucli.core.declared_files._named", [])
-    done = pucli("reproduce", "table-3.1", "--profile", "smoke", "--datasets", customers.pu)
+    monkeypatch.setenv("PUCLI_DATASETS", str(customers.pu))
+    done = pucli("reproduce", "table-3.1", "--profile", "smoke")
     refused(
         done, str(customers.pu), "expected a mapping of data set names", "`pucli new dataset` makes one for a table"
     )
@@ -342,6 +336,7 @@ def test_what_is_missing_is_named_as_on_the_help_page(pucli):
 
 
 def test_only_near_options_are_suggested(pucli):
+    refused(pucli("shift", "--skip-rows", "1"), "unknown option --skip-rows; `pucli auto`", "plain CSV")
     refused(pucli("auto", "--dta", "x"), "unknown option --dta; did you mean --data?")
     refused(pucli("show", "--model", "x"), "unknown option --model; give MODEL without it.")
     assert "did you mean" not in refused(pucli("tune", "--verbose"), "unknown option --verbose.")

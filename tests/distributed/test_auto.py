@@ -148,11 +148,14 @@ def test_noise_is_warned_of_and_few_rows_are_refused(tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_model_and_predictions_beside_the_blocks(folder, found, cluster, tmp_path, capsys):
+def test_workers_give_the_same_model_and_predictions_beside_the_blocks(
+    folder, found, cluster, tmp_path, capsys, monkeypatch
+):
     path, frame = folder
     data, out = str(path / "part*.parquet"), tmp_path / "predictions"
     words = ["auto", "--data", data, "--label", "bought", "--seed", "3", "--backend", "dask", "--json"]
-    words += ["--scheduler", cluster.scheduler_address, "--predictions", str(out)]
+    words += ["--predictions", str(out)]
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", cluster.scheduler_address)
     assert main([*words, "--model", str(tmp_path / "m.model")]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["estimates"]["prior"]["value"] == pytest.approx(found.estimator.prior_, abs=1e-12)

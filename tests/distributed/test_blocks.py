@@ -210,13 +210,16 @@ def test_errors_name_what_blocks_do_not_support(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(folder, cluster, tmp_path, capsys):
+def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(
+    folder, cluster, tmp_path, capsys, monkeypatch
+):
     path, frame = folder
     out = tmp_path / "predictions"
     blocks = find_blocks(str(path / "part*.parquet"))
     here = train_on_blocks(HereRunner(), blocks, ColumnNames(tuple("abcde"), "bought", "1"), {})
     words = ["train", "--method", "blssvm", "--data", str(path / "part*.parquet"), "--label", "bought", "--json"]
-    words += ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--predictions", str(out)]
+    words += ["--backend", "dask", "--predictions", str(out)]
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", cluster.scheduler_address)
     assert main(words) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["objective"] == pytest.approx(here.estimator.objective_, rel=1e-12)
@@ -225,7 +228,7 @@ def test_workers_give_the_same_model_and_a_killed_worker_loses_only_its_blocks(f
     np.testing.assert_allclose(pd.concat(parts)["score"], here.features(X) @ here.coef, atol=1e-9)
     from pucli.distributed.dask_runner import DaskRunner
 
-    with dask_client(cluster.scheduler_address) as client:
+    with dask_client() as client:
         flag = tmp_path / "killed"
         found = DaskRunner(client).total(functools.partial(_dying, flag=str(flag)), blocks)
     assert flag.exists()
@@ -300,23 +303,21 @@ def test_workers_that_do_not_start_end_in_one_line(monkeypatch):
     monkeypatch.setattr(distributed, "Client", fails)
     with (
         pytest.raises(RunError, match=r"workers on this machine did not start .Nanny failed to start"),
-        dask_client(None),
+        dask_client(),
     ):
         raise AssertionError
 
 
-@pytest.mark.parametrize("named", ["--scheduler", "DASK_SCHEDULER_ADDRESS"])
 @pytest.mark.parametrize(
     ("address", "error", "says"),
     [("odd://host:1", UsageError, "no address"), ("tcp://127.0.0.1:1", RunError, "answers")],
 )
-def test_an_address_without_a_scheduler_ends_in_one_line(monkeypatch, named, address, error, says):
+def test_an_address_without_a_scheduler_ends_in_one_line(monkeypatch, address, error, says):
     distributed = pytest.importorskip("distributed", reason="the extra [dask] is not installed")
     client = distributed.Client
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout="100ms"))
     monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)
-    scheduler = address if named == "--scheduler" else None
-    with pytest.raises(error, match=f"{named} {address}: .*{says}"), dask_client(scheduler):
+    with pytest.raises(error, match=f"DASK_SCHEDULER_ADDRESS {address}: .*{says}"), dask_client():
         raise AssertionError
 
 
@@ -336,5 +337,5 @@ def test_partial_predictions_of_killed_workers_are_removed(folder, tmp_path):
 
     model = SimpleNamespace(labels=np.array(["0", "1"]), columns=ColumnNames(("a", "b"), "bought", "1"))
     with pytest.raises(RunError):
-        Backend("dask", None, out).predict(SimpleNamespace(), Killed(), find_blocks(str(path / "part*.parquet")), model)
+        Backend("dask", out).predict(SimpleNamespace(), Killed(), find_blocks(str(path / "part*.parquet")), model)
     assert sorted(file.name for file in out.iterdir()) == [".part0.parquet.crc", "own.parquet"]

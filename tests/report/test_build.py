@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from pucli.core.errors import UsageError
 from pucli.core.json_values import json_values
-from pucli.report import FORMATS, Gathered, assemble, build_report
+from pucli.report import Gathered, assemble, build_report
 from pucli.report.files import csv_text
 from pucli.report.formats.latex import latex
 from pucli.report.formats.markdown import grid, markdown
@@ -265,7 +265,7 @@ def test_every_form_of_the_table_has_puf_beside_f1(experiment):
     """PUF is 2.25 ± 0.50 of one column; the others, and tables without any, have none."""
     cells = plan(experiment)
     stored = stored_rows(cells)
-    assert not any("PUF" in text or "puf" in text for text in rendered(report_of(experiment, stored), FORMATS).values())
+    assert not any("PUF" in text or "puf" in text for text in rendered(report_of(experiment, stored)).values())
     for cell in cells:
         if cell.method == "gllc":
             values = stored[cell.key]["metrics"]
@@ -273,7 +273,7 @@ def test_every_form_of_the_table_has_puf_beside_f1(experiment):
     report = report_of(experiment, stored)
     row = row_of(report, "seeds", "gllc")
     assert (row.puf_mean, row.puf_sd) == (2.25, 0.5)
-    files = rendered(report, FORMATS)
+    files = rendered(report)
     block = files["table.md"].partition("### f1 (%), label_frequency=0.5")[2].partition("###")[0].splitlines()
     place = [head.strip() for head in block[2].split("|")].index("PUF")
     shown = {cells[2].strip(): cells[place].strip() for cells in (line.split("|") for line in block if "±" in line)}
@@ -308,7 +308,7 @@ def test_tests_are_adjusted_for_the_rows_of_a_pair_and_less_may_be_better(experi
 def test_files_and_their_contents(experiment, tmp_path):
     stored = stored_rows(plan(experiment), gllc={"flags": ["not converged"]})
     folder = tmp_path / "out"
-    report = build_report(gathered(experiment, stored, folder), formats=["md", "csv", "tex"])
+    report = build_report(gathered(experiment, stored, folder))
     names = {path.relative_to(folder).as_posix() for path in report.files}
     assert names == {
         "table.md", "table.csv", "table.tex", "cells.csv.gz", "comparisons.csv", "provenance.json",
@@ -416,8 +416,6 @@ def test_unwritable_folder(experiment, tmp_path):
     (tmp_path / "out").write_text("a file, not a folder")
     with pytest.raises(UsageError, match="cannot write"):
         build_report(gathered(experiment, {}, tmp_path / "out"), figures=False)
-    with pytest.raises(UsageError, match=r"unknown format 'pdf'"):
-        build_report(gathered(experiment, {}, tmp_path / "x"), formats=["pdf"])
 
 
 def test_grid_is_even_and_escapes():
@@ -437,7 +435,7 @@ def test_a_title_of_special_characters_is_text_in_every_format(experiment):
         [cell], **{cell.method: {"status": "failed", "error": f"ValueError: {special}", "metrics": {}}}
     )
     report = report_of(experiment, stored)
-    files = rendered(report, list(FORMATS))
+    files = rendered(report)
     assert "\\<b>y\\</b> | p < 0.05 > 0 line" in files["table.md"].splitlines()[0]
     assert f": ValueError: {special}".replace("<b>", "\\<b>").replace("</b>", "\\</b>") in files["table.md"]
     escaped = (

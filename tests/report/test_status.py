@@ -51,7 +51,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert "some, profile full: " in done.out and "of 8 cells done" in done.out
     assert "failed: ValueError: more than 20 labeled rows" in done.out
     assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
-    assert "`pucli reproduce some.yaml --only-failed`" in done.err
+    assert "`pucli reproduce some.yaml`" in done.err
     document = pucli("reproduce", fragile, "--status", "--json").document
     assert document["done"] + document["failed"] + document["left"] == document["total"] == 8
     assert sum(len(failure["cells"]) for failure in document["failures"]) == document["failed"] > 0
@@ -91,9 +91,9 @@ def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypat
     assert pucli("reproduce", "all.yaml", "--results", "r").code == 1
     failed = pucli("reproduce", "all.yaml", "--status", "--results", "r")
     assert "2 failed: AssertionError: not allowed" in failed.out
-    assert "`pucli reproduce all.yaml --results r --only-failed`" in failed.err
+    assert "`pucli reproduce all.yaml --results r`" in failed.err
     sys.modules["barred"].ALLOWED = True
-    again = pucli("reproduce", "all.yaml", "--results", "r", "--only-failed", "--json")
+    again = pucli("reproduce", "all.yaml", "--results", "r", "--json")
     assert (again.code, again.document["run"]["ran"], again.document["run"]["failed"]) == (0, 2, 0)
     assert "2 of 2 cells done" in pucli("reproduce", "all.yaml", "--status", "--results", "r").out
     sys.modules.pop("barred", None)

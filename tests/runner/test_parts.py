@@ -142,24 +142,6 @@ def test_a_limit_stops_the_run_and_the_next_run_continues(experiment, tmp_path):
         run(experiment, results_dir=tmp_path, max_cells=0)
 
 
-def test_only_failed_cells_run_again(experiment, tmp_path, monkeypatch):
-    from pucli.protocols.pu.protocol import PU
-
-    works = PU.run_cell
-
-    def fails(self, cell, context):
-        if cell.method == "gllc":
-            raise ValueError("on purpose")
-        return works(self, cell, context)
-
-    monkeypatch.setattr(PU, "run_cell", fails)
-    assert run(experiment, results_dir=tmp_path, max_cells=4).failed == 2
-    monkeypatch.setattr(PU, "run_cell", works)
-    again = run(experiment, results_dir=tmp_path, only_failed=True)
-    assert (again.ran, again.failed, again.left) == (2, 0, 4)
-    assert run(experiment, results_dir=tmp_path, only_failed=True).ran == 0
-
-
 def cells_of(costs):
     """One cell for each (method, number), in groups of one."""
     return [
@@ -189,8 +171,3 @@ def test_time_left_knows_processes_and_groups():
         left = TimeLeft(Pace({}), cells, n_jobs)
         left.finish(cells[0], 10.0, 1)
         assert left.seconds() == pytest.approx(expected)
-
-
-def test_a_scheduler_is_for_dask(experiment, tmp_path):
-    with pytest.raises(UsageError, match="--backend dask"):
-        run(experiment, results_dir=tmp_path, scheduler="tcp://somewhere:8786")

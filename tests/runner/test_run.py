@@ -412,4 +412,4 @@ def test_lost_dask_workers_end_in_one_line_that_says_what_is_kept(monkeypatch):
     monkeypatch.setattr(distributed, "Client", Client)
     monkeypatch.setattr(distributed, "as_completed", list)
     with pytest.raises(RunError, match=r"4 workers died on one group of cells.* Finished cells are kept\. Give"):
-        list(_on_dask([[], []], None, 2, None))
+        list(_on_dask([[], []], None, 2))

@@ -232,7 +232,7 @@ def _written(root: Path) -> list[_Output] | str:
     ]
 
 
-_FETCH = ["fetch", "toy", "--mirror", "mirror", "--offline"]
+_FETCH = ["fetch", "toy", "--mirror", "mirror"]
 _AUTO = ["auto", "--model", "a.model", "--report", "a.html", "--scored", "a.csv"]
 
 

@@ -70,6 +70,7 @@ def command(  # noqa: PLR0913
     ] = False,
     safe: opt.SpreadsheetSafe = False,
     n_jobs: opt.Jobs = 1,
+    columns: opt.Columns = False,
 ) -> None:
     """Rank the unlabeled rows, and estimate how good the ranking is.
 
@@ -91,7 +92,7 @@ def command(  # noqa: PLR0913
     from pucli.models.auto.summary import AutoAnswer, summary
 
     where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
-    if where.columns:
+    if columns:
         show_columns(out, where.source)
         return
     goal, wanted = threshold.chosen or ("f1", None)

@@ -9,8 +9,8 @@ import typer
 
 from pucli.cli import completion
 from pucli.cli import options as opt
-from pucli.cli.output import Output, output_files
-from pucli.cli.row_options import ReadingOptions, column_choice, is_table
+from pucli.cli.output import Output, output_file
+from pucli.cli.row_options import UsualReading, column_choice, is_table
 from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 EXAMPLES = """
 pucli compare customers.csv glpual svc-naive --label bought --positive yes
 pucli compare gllc glpual svc-naive --dataset wifi --dataset seeds --dataset wine --out compared.html
-pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --tex compared.tex
+pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --out compared.tex
 """
 
 
 def command(  # noqa: PLR0913
     out: Output,
-    reading: ReadingOptions,
+    reading: UsualReading,
     methods: Annotated[
         list[str],
         typer.Argument(
@@ -62,10 +62,10 @@ def command(  # noqa: PLR0913
     ] = False,
     seed: opt.Seed = 0,
     n_jobs: opt.Jobs = 1,
-    page: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="PAGE", help="Write the comparison to this web page.")
+    destination: Annotated[
+        list[Path] | None,
+        typer.Option("--out", "-o", help="Write a web page, or with .tex a LaTeX table, to this file; repeatable."),
     ] = None,
-    tex: Annotated[Path | None, typer.Option("--tex", help="Write the table to this LaTeX file.")] = None,
     kinds: opt.ColumnKinds = None,
     drop: opt.Drop = None,
     only: opt.Only = None,
@@ -100,7 +100,8 @@ def command(  # noqa: PLR0913
         get_method(name)
     if metric:
         get_metric(metric)
-    output_files({"--out": page, "--tex": tex}, *(data or ()))
+    for path in destination or ():
+        output_file("--out", path, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
     ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
@@ -142,7 +143,8 @@ def command(  # noqa: PLR0913
     ]
     judgment = judge(scores)
     _print(out, scores, judgment, made)
-    _write(out, scores, judgment, made, page, tex)
+    for path in destination or ():
+        _write(out, scores, judgment, made, path)
 
 
 def _remark(out: Output, tasks: list[Task]) -> None:
@@ -198,19 +200,11 @@ def _print(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, m
         out.warn(remark)
 
 
-def _write(
-    out: Output,
-    scores: ComparisonScores,
-    judgment: ComparisonVerdict,
-    made: list[str],
-    page: Path | None,
-    tex: Path | None,
-) -> None:
+def _write(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, made: list[str], path: Path) -> None:
     from pucli.core.atomic_files import replacing
     from pucli.report.comparison_page import comparison_latex, comparison_page
 
-    for path, make in ((page, comparison_page), (tex, comparison_latex)):
-        if path is not None:
-            with replacing(path) as partial:
-                partial.write_text(make(scores, judgment, made), encoding="utf-8", errors="backslashreplace")
-            out.remark(f"written: {path}")
+    make = comparison_latex if path.suffix.lower() == ".tex" else comparison_page
+    with replacing(path) as partial:
+        partial.write_text(make(scores, judgment, made), encoding="utf-8", errors="backslashreplace")
+    out.remark(f"written: {path}")

@@ -13,7 +13,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.row_options import OWN_TABLE, ModelFile, ReadingOptions
+from pucli.cli.row_options import OWN_TABLE, ModelFile, UsualReading
 from pucli.cli.terminal import many
 from pucli.cli.threshold_options import warn_of_findings
 from pucli.core.errors import UsageError
@@ -55,7 +55,7 @@ class Evaluation:
 def command(  # noqa: PLR0913
     out: Output,
     model: ModelFile,
-    reading: ReadingOptions,
+    reading: UsualReading,
     data: opt.DataFiles = None,
     label: Annotated[
         str | None,

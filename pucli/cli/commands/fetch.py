@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Mirror, Offline
+from pucli.cli.options import Mirror
 from pucli.cli.output import Output
 from pucli.core.errors import RunError
 
@@ -17,7 +17,7 @@ EXAMPLES = """
 pucli fetch
 pucli fetch wifi seeds
 pucli fetch --experiment table-3.3
-pucli fetch --all --mirror /media/usb/pucli-data --offline
+pucli fetch --all --mirror /media/usb/pucli-data
 """
 
 
@@ -52,10 +52,6 @@ def command(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Data sets.", autocompletion=completion.datasets)
     ] = None,
-    datasets: Annotated[
-        list[str] | None,
-        typer.Option("--dataset", "-d", help="Data set; repeatable.", autocompletion=completion.datasets),
-    ] = None,
     experiment: Annotated[
         str | None,
         typer.Option(
@@ -64,14 +60,13 @@ def command(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All declared data sets.")] = False,
     mirror: Mirror = None,
-    offline: Offline = False,
 ) -> int:
     """Download data sets into the cache and verify them.
 
     The cache is the folder PUCLI_DATA_DIR. Files already in it are verified, not downloaded again.
     Without a name, nothing is downloaded: the data sets that are there are verified, and the missing ones named.
     """
-    names = [*(names or ()), *(datasets or ())]
+    names = names or []
     there = not (names or experiment or everything)
     wanted = _wanted(names, experiment, everything or there)
     out.if_interrupted = "Finished downloads are kept; run the same command again for the rest."
@@ -86,7 +81,7 @@ def command(
                 paths = fetch(
                     name,
                     mirror=mirror,
-                    offline=offline or there or None,
+                    offline=there or None,
                     progress=lambda file, done, total: bar(done, total, file),
                 )
             except RunError as error:

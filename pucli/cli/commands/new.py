@@ -16,12 +16,12 @@ EXAMPLES = """
 pucli new data
 pucli new method nearest-mean
 pucli new dataset people --data checked.csv --label bought --positive yes
-pucli new experiment my-table --dataset breast-cancer --method gllc --method svc-naive
+pucli new experiment my-table
 """
 KINDS = ("data", "method", "dataset", "experiment")
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     kind: Annotated[
         str,
@@ -40,16 +40,6 @@ def command(  # noqa: PLR0913
     positive: Annotated[
         str | None, typer.Option("--positive", metavar="VALUE", help="dataset: the value of the positive class.")
     ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method", "-m", help="experiment: a method to compare; repeatable.", autocompletion=completion.methods
-        ),
-    ] = None,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option("--dataset", "-d", help="experiment: a data set; repeatable.", autocompletion=completion.datasets),
-    ] = None,
 ) -> None:
     """Write a table to try pucli on, or files to start from.
 
@@ -60,11 +50,9 @@ def command(  # noqa: PLR0913
     from pucli.cli.new import new_data, new_dataset, new_experiment, new_method
 
     opt.choice("kind", kind, KINDS)
-    of = {"data": "dataset", "label": "dataset", "positive": "dataset", "method": "experiment", "dataset": "experiment"}
-    given = {"data": data, "label": label, "positive": positive, "method": method, "dataset": dataset}
-    for option, value in given.items():
-        if value and of[option] != kind:
-            raise UsageError(f"--{option} is an option of `pucli new {of[option]}`, not of `pucli new {kind}`.")
+    for option, value in {"data": data, "label": label, "positive": positive}.items():
+        if value and kind != "dataset":
+            raise UsageError(f"--{option} is an option of `pucli new dataset`, not of `pucli new {kind}`.")
     if kind == "data":
         if name is not None:
             raise UsageError(f"`pucli new data` takes no name; write it into a folder with --out {name}.")
@@ -76,7 +64,7 @@ def command(  # noqa: PLR0913
     elif kind == "dataset":
         made = new_dataset(name, parent, data=data, label=label, positive=positive)
     else:
-        made = new_experiment(name, parent, methods=method or (), datasets=dataset or ())
+        made = new_experiment(name, parent)
     out.document(made)
     for file in made.files:
         out.text(str(file))

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from pucli.models.class_prior import GivenPrior, Priors
     from pucli.solvers.prior.estimate import PriorReport
 
-LIMITS = (
-    "The estimates hold only if the labeled rows are a random sample of the positives, and rows of some kind are "
-    "nearly all positive. If every kind is mixed, they are too high; if most rows are positive, too low. The data "
-    "cannot reveal this."
-)
-SHORT_LIMITS = "holds if labels are random and some kind of rows is nearly all positive; details: --verbose"
+LIMITS = "holds if labels are random and some kind of rows is nearly all positive, which no data can confirm"
 EXAMPLES = """
 pucli prior customers.csv --label bought --positive yes
 pucli prior customers.csv --label bought --positive yes --expected 300
@@ -59,7 +54,6 @@ def command(
             min=1,
         ),
     ] = None,
-    verbose: opt.Verbose = False,
 ) -> None:
     """Estimate the class prior of unlabeled rows.
 
@@ -72,17 +66,15 @@ def command(
     mean embedding) and tice (tree induction). The last two are too high where positives and negatives overlap. `pucli
     prior` recommends the value only if its interval is narrow and the estimators agree.
 
-    --verbose shows what follows if the class prior is at either end of its interval, or if some positives were labeled
-    twice as readily as others: the rows predicted positive at the threshold for F1, their precision and recall.
+    The estimate holds if the labeled rows are a random sample of the positives and rows of some kind are nearly all
+    positive: it is too high if every kind is mixed, too low if most rows are positive. `pucli auto --verbose` shows
+    what follows at either end of the interval.
     """
-    from pucli.cli.text.columns import rows_to_learn_from, show_columns
+    from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import FEW_LABELED
     from pucli.models.class_prior import estimate_of
     from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS
 
-    if where.columns:
-        show_columns(out, where.source)
-        return
     if estimator is not None:
         opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     why = "`pucli prior` uses labeled positives and unlabeled rows alone"
@@ -114,9 +106,7 @@ def command(
         _advise(out, report, replicates)
     else:
         _print_expected(out, answer, answer.given)
-    if verbose:
-        _print_sensitivity(out, answer)
-    out.remark(LIMITS if verbose else SHORT_LIMITS)
+    out.remark(LIMITS)
 
 
 def _methods(estimator: str | None, labeled: np.ndarray, features: int) -> tuple[str, ...]:
@@ -146,28 +136,6 @@ def _print_expected(out: Output, answer: Priors, given: GivenPrior) -> None:
             "or labels are not random, or no kind of row is nearly all positive."
         )
     out.remark(f"to use it: pucli auto --expected {given.expected}, or --param prior={share}")
-
-
-def _print_sensitivity(out: Output, answer: Priors) -> None:
-    """Print how the consequences change with the class prior, and with the odds of being labeled."""
-    from pucli.cli.text.items import item
-    from pucli.cli.text.sensitivity import if_odds, if_prior
-
-    odds, lines = answer.if_odds, []
-    if answer.if_prior:
-        lines += item("class prior", if_prior(answer.if_prior))
-    if odds:
-        moved = ""
-        if odds.prior is not None:
-            ends = percents(odds.prior.low, odds.prior.high)
-            moved = (
-                f". The class prior itself could then be {ends}. Rows are called as if "
-                f"{percent(odds.prior.value)} % were known, as by `pucli auto --expected`; without it, "
-                "`pucli auto` allows for the error of the class prior and may call others"
-            )
-        lines += item("if biased", if_odds(odds) + moved)
-    for line in lines:
-        out.text(line)
 
 
 def _print(out: Output, meaning: str, answer: Priors) -> None:

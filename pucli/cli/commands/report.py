@@ -15,7 +15,6 @@ from pucli.core.errors import UsageError
 
 EXAMPLES = """
 pucli report table-3.1
-pucli report table-3.1 --profile quick --format md,csv
 pucli report table-3.3 --json
 pucli report --all
 """
@@ -38,47 +37,35 @@ def command(
             help="Every experiment with results, and the counts in the README.md of the folder; as without EXPERIMENT.",
         ),
     ] = False,
-    formats: Annotated[
-        str, typer.Option("--format", "-f", metavar="NAME,NAME...", help="Comma-separated formats: md, csv, tex.")
-    ] = "md,csv,tex",
-    profile: opt.RunProfile = None,
-    catalogue: opt.Catalogue = None,
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
     """Print the table of an experiment from its finished cells.
 
-    No cell is run, so the command can be used while `pucli reproduce` is running; for the table of some methods or data
-    sets alone, use `pucli reproduce --collect`. Without a store, as in a fresh clone,
-    the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
+    No cell is run, so the command can be used while `pucli reproduce` is running. `pucli reproduce --collect` makes the
+    table of some methods or data sets alone, or of a smaller profile than the largest that was run. Without a store, as
+    in a fresh clone, the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
     """
     from pucli.cli.text.report import print_report
-    from pucli.report import FORMATS, collect
+    from pucli.report import collect
     from pucli.report.model import OneReport
     from pucli.runner import check_committed, load_experiment, results_folder
 
-    wanted = [name.strip() for name in formats.split(",") if name.strip()]
-    for name in wanted:
-        if name in ("site", "html"):
-            raise UsageError(f"--format {name}: `pucli site --out FOLDER` writes the web pages of all results.")
-        opt.choice("format", name, FORMATS)
     if experiment is not None and everything:
         raise UsageError(f"--all reports every experiment; leave out {experiment}.")
     if experiment is None:
-        if profile:
-            raise UsageError("--profile needs an EXPERIMENT.")
         check_committed(results, allow_changes=allow_changes)
-        return _report_all(out, results, wanted)
-    declared = load_experiment(experiment, datasets=catalogue)
+        return _report_all(out, results)
+    declared = load_experiment(experiment)
     output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
-    report = collect(declared, profile=profile, results_dir=results, formats=wanted)
+    report = collect(declared, profile=None, results_dir=results)
     out.document(OneReport(report.verdicts, report))
     print_report(out, report)
     return 1 if report.cells["failed"] else 0
 
 
-def _report_all(out: Output, results: Path, formats: list[str]) -> int:
+def _report_all(out: Output, results: Path) -> int:
     from pucli.report import report_all
     from pucli.report.model import AllReports
 
@@ -86,9 +73,7 @@ def _report_all(out: Output, results: Path, formats: list[str]) -> int:
     out.if_interrupted = "Finished tables are written; run the same command again for the rest."
     shown = count(1)
     with out.progress("report", "experiments") as bar:
-        reports = report_all(
-            results, formats=formats, on_report=lambda report: bar(next(shown), None, report.experiment)
-        )
+        reports = report_all(results, on_report=lambda report: bar(next(shown), None, report.experiment))
     lines = [
         [report.experiment, report.profile, f"{report.cells['done']}/{report.cells['total']}",
          ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())]

@@ -32,7 +32,7 @@ pucli reproduce table-3.3 --status
 pucli reproduce table-3.3 --collect --fail-on worse
 pucli reproduce table-3.3 --shard 2/8 --results part2
 pucli reproduce table-3.3 --merge part1 --merge part2
-pucli reproduce my-table.yaml --datasets my-datasets.yaml --results /tmp/results --json
+pucli reproduce my-table.yaml --results /tmp/results --json
 """
 
 
@@ -42,7 +42,6 @@ def command(  # noqa: PLR0913
     profile: opt.Profile = None,
     method: opt.Methods = None,
     dataset: opt.Datasets = None,
-    catalogue: opt.Catalogue = None,
     n_jobs: opt.Jobs = 1,
     dry: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and the estimated time, without running it.")
@@ -51,7 +50,7 @@ def command(  # noqa: PLR0913
         str,
         typer.Option(
             "--backend",
-            help="loky (this machine) or dask (a cluster).",
+            help="loky (this machine) or dask (the cluster of DASK_SCHEDULER_ADDRESS).",
             envvar="PUCLI_BACKEND",
             autocompletion=completion.completer("loky", "dask"),
         ),
@@ -70,7 +69,6 @@ def command(  # noqa: PLR0913
             help="Run nothing; import the finished cells of this --results folder of another run. Repeatable.",
         ),
     ] = None,
-    only_failed: Annotated[bool, typer.Option("--only-failed", help="Run only cells that failed before.")] = False,
     max_cells: Annotated[
         int | None, typer.Option("--max-cells", min=1, help="Stop after this number of cells.")
     ] = None,
@@ -79,10 +77,6 @@ def command(  # noqa: PLR0913
         typer.Option(
             "--shard", metavar="I/N", help="Run only part I of N, e.g. 2/8, one on each machine; then --merge."
         ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Address of a running Dask scheduler (--backend dask)."),
     ] = None,
     fail_on: Annotated[
         list[str] | None,
@@ -95,8 +89,6 @@ def command(  # noqa: PLR0913
     ] = None,
     allow_changes: opt.AllowChanges = False,
     results: opt.Results = DEFAULT,
-    mirror: opt.Mirror = None,
-    offline: opt.Offline = False,
 ) -> int:
     """Run an experiment and compare its table with the published one.
 
@@ -120,9 +112,9 @@ def command(  # noqa: PLR0913
     _refuse_together({"--dry-run": dry}, {"--fail-on": fail_on})
     _refuse_together(
         {"--dry-run": dry, "--status": show_status, "--merge": parts, "--collect": only_collect},
-        {"--only-failed": only_failed, "--max-cells": max_cells, "--shard": shard, "--scheduler": scheduler},
+        {"--max-cells": max_cells, "--shard": shard},
     )
-    declared = load_experiment(experiment, datasets=catalogue)
+    declared = load_experiment(experiment)
     which: dict[str, Any] = {"methods": method, "datasets": dataset, "results_dir": results}
     if show_status:
         return _show_status(out, status(declared, profile=profile, **which), experiment, results)
@@ -149,12 +141,8 @@ def command(  # noqa: PLR0913
                 declared,
                 n_jobs=n_jobs,
                 backend=backend,
-                mirror=mirror,
-                offline=offline or None,
-                only_failed=only_failed,
                 max_cells=max_cells,
                 shard=_part(shard),
-                scheduler=scheduler,
                 on_event=lambda event: _show(bar, event),
                 **which,
             )
@@ -185,7 +173,7 @@ def _without_data(unavailable: list[Unavailable]) -> str:
     names = " ".join(one.name for one in unavailable)
     return (
         f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. "
-        f"Run `pucli fetch {names}`, or give a folder or an address that has them with --mirror; then run the same "
+        f"Run `pucli fetch {names}`, or set PUCLI_MIRROR to a folder or an address that has them; then run the same "
         "command again. "
         f"{unavailable[0].name}: {unavailable[0].message}"
     )
@@ -333,5 +321,5 @@ def _show_status(out: Output, found: Status, experiment: str, results: Path) -> 
         out.text(f"flagged: {flags_in_words(found.flags, advice=True)}")
     if found.failures:
         again = experiment if results == DEFAULT else f"{experiment} --results {shell_word(results)}"
-        out.remark(f"`pucli reproduce {again} --only-failed` runs them again.")
+        out.remark(f"`pucli reproduce {again}` runs them again.")
     return 1 if found.failed else 0

@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
-from pucli.cli.row_options import ReadingOptions
+from pucli.cli.row_options import UsualReading
 from pucli.cli.terminal import many, percent
 from pucli.core.errors import UsageError, shell_word
 
@@ -55,7 +55,7 @@ class Wanted(NamedTuple):
 
 def command(  # noqa: PLR0913
     out: Output,
-    reading: ReadingOptions,
+    reading: UsualReading,
     model: Annotated[
         Path | None, typer.Option("--model", help="Model file, from --model of `pucli auto` or `pucli train`.")
     ] = None,
@@ -162,7 +162,7 @@ def _keep_answers(destination: Path) -> None:
 
 
 def _of_model(
-    out: Output, model: Path, data: list[Path], reading: ReadingOptions, wanted: Wanted, ids: list[str] | None
+    out: Output, model: Path, data: list[Path], reading: UsualReading, wanted: Wanted, ids: list[str] | None
 ) -> Draw:
     """Return rows to look at, scored by a model."""
     from pucli.data.reading import normal

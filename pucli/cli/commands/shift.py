@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
-from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
+from pucli.cli.row_options import ModelFile, NewFiles, UsualReading
 from pucli.cli.terminal import percent, percents
 from pucli.core.errors import UsageError, shell_word
 
@@ -20,7 +20,7 @@ pucli predict next_year.csv --model bought.model --adapt --out scored.csv
 MOST_NAMED = 5
 
 
-def command(out: Output, model: ModelFile, data: NewFiles, reading: ReadingOptions) -> None:
+def command(out: Output, model: ModelFile, data: NewFiles, reading: UsualReading) -> None:
     """Estimate the class prior of a new file: its share of positives.
 
     `pucli shift` estimates the share by maximum likelihood from held-out scores of training and the scores of the file

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import DatasetName, Scenario, Seed, TrueLabelFrequency
+from pucli.cli.options import Scenario, Seed, TrueLabelFrequency
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import EXAMPLE, announce_example
-from pucli.core.errors import UsageError, shell_word
+from pucli.core.errors import shell_word
 
 EXAMPLES = """
 pucli split wifi
@@ -45,7 +45,7 @@ class Splits:
     splits: list[Part]
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     name: Annotated[
         str | None,
@@ -56,7 +56,6 @@ def command(  # noqa: PLR0913
             show_default=EXAMPLE,
         ),
     ] = None,
-    dataset_name: DatasetName = None,
     scenario: Scenario = "case-control",
     label_frequency: TrueLabelFrequency = 0.5,
     labeling: Annotated[
@@ -87,9 +86,6 @@ def command(  # noqa: PLR0913
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
-    if name is not None and dataset_name is not None:
-        raise UsageError(f"{name} and --dataset {dataset_name} both name a data set; keep one.")
-    name = name or dataset_name
     if name is None:
         announce_example(out, "pucli split NAME (`pucli list datasets`)")
         name = EXAMPLE

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
     from pucli.models.validation import HeldOutResults
 
-# Folds of --tune unless --cv is given.
+# Folds of --tune.
 FOLDS = 4
 # Options that name rows, of methods that learn from classes, and of other kinds of method.
 CLASSES = "--data FILE --label COLUMN"
@@ -37,7 +37,7 @@ pucli train --method blssvm --data 'folder/*.parquet' --label bought --backend d
 """
 
 
-def command(  # noqa: PLR0913
+def command(
     out: Output,
     method: opt.MethodName,
     where: SplitRowOptions,
@@ -45,12 +45,7 @@ def command(  # noqa: PLR0913
     param: opt.Parameters = None,
     model: opt.ModelOut = None,
     tune: Annotated[bool, typer.Option("--tune", help="First choose parameters as `pucli tune` does.")] = False,
-    folds: Annotated[
-        int | None,
-        typer.Option("--cv", help="With --tune: folds of the cross-validation.", min=2, show_default=str(FOLDS)),
-    ] = None,
     standardize: opt.Standardize = True,
-    verbose: opt.Verbose = False,
 ) -> None:
     """Train a method and report the quality of the fit.
 
@@ -60,19 +55,12 @@ def command(  # noqa: PLR0913
     are scored with their true labels. Without either, the data set is breast-cancer, which needs no download.
     """
     from pucli.cli.compiling import announce_compiling
-    from pucli.cli.text.columns import show_columns
     from pucli.methods import get_method
     from pucli.methods.effects import without_effect
     from pucli.models.fitting import check_storable, prior_warning, seeded
 
-    if where.columns:
-        show_columns(out, where.source)
-        return
     entry = get_method(method)
     _check_kind(entry, tune)
-    if folds is not None and not tune:
-        raise UsageError(f"--cv {folds} is for --tune, which is not given.")
-    number = folds or FOLDS
     given = method_parameters(method, param)
     where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     if where.files and where.scenario != SplitRowOptions.scenario:
@@ -87,8 +75,8 @@ def command(  # noqa: PLR0913
     files = {"--model": model, "--param checkpoint": None if checkpoint is None else Path(str(checkpoint))}
     output_files(files, *where.files, where.split)
     if backend.in_blocks:
-        of_tuning = number if tune else None
-        train_in_blocks(out, entry, where, params, backend, folds=of_tuning, standardize=standardize, model=model)
+        folds = FOLDS if tune else None
+        train_in_blocks(out, entry, where, params, backend, folds=folds, standardize=standardize, model=model)
         return
     rows = _rows(out, entry, where, sparse=not tune)
     if model is not None:
@@ -98,7 +86,7 @@ def command(  # noqa: PLR0913
     own_prior = "prior" not in params
     announce_compiling(out)
     if tune:
-        params, remarks = _tuned(out, entry, rows, params, number, where.seed, standardize)
+        params, remarks = _tuned(out, entry, rows, params, where.seed, standardize)
         notes += remarks
     fitted = _fit(out, method, params, rows, standardize)
     out.warn(prior_warning(method, params))
@@ -110,10 +98,10 @@ def command(  # noqa: PLR0913
     if model is not None and fitted.probability:
         fitted.save(model)
         out.if_interrupted = f"The model {model} is written."
-    _report(out, fitted, notes, model, checked, verbose=verbose)
+    _report(out, fitted, notes, model, checked)
     _say_not_judged(out, entry, checked)
     options = [f"--param {shell_word(value)}" for value in param or ()]
-    options += ["--tune"] * tune + [f"--cv {folds}"] * (folds is not None) + ["--raw"] * (not standardize)
+    options += ["--tune"] * tune + ["--raw"] * (not standardize)
     _say_what_next(out, entry, where, options, model)
 
 
@@ -157,7 +145,7 @@ def _warn_of_poor_rows(out: Output, rows: TrainingRows) -> None:
 
 
 def _tuned(
-    out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], folds: int, seed: int, standardize: bool
+    out: Output, entry: Method, rows: TrainingRows, params: dict[str, Any], seed: int, standardize: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters chosen as `pucli tune` does, and its warnings."""
     from pucli.tuning import TuningInterrupted
@@ -167,7 +155,7 @@ def _tuned(
         why = "--param fixes every parameter of its grid" if entry.grid else "it has no grid"
         raise UsageError(f"--tune has nothing to choose for {entry.name}: {why}; leave --tune out.")
     try:
-        result = choose(out, entry.name, rows, params, grid, folds=folds, seed=seed, standardize=standardize)
+        result = choose(out, entry.name, rows, params, grid, folds=FOLDS, seed=seed, standardize=standardize)
     except TuningInterrupted as stop:
         if stop.so_far is not None:
             chosen = " ".join(f"--param {key}={stop.so_far.params[key]}" for key in grid)
@@ -243,9 +231,7 @@ def _say_what_next(out: Output, entry: Method, where: SplitRowOptions, options: 
         out.remark(f"Next: pucli {command} {shell_word(model)}")
 
 
-def _report(
-    out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOutResults | None, *, verbose: bool
-) -> None:
+def _report(out: Output, fitted: Fitted, notes: list[str], model: Path | None, checked: HeldOutResults | None) -> None:
     from pucli.cli.text.train import print_model
     from pucli.models.trained import trained
 
@@ -256,4 +242,4 @@ def _report(
     out.document(answer)
     for note in fitted.rows.notes:
         out.remark(f"note: {note}")
-    print_model(out, answer, fitted, verbose=verbose)
+    print_model(out, answer, fitted)

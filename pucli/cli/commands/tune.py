@@ -13,7 +13,7 @@ import typer
 from pucli.cli import options as opt
 from pucli.cli.assignments import method_grid, method_parameters
 from pucli.cli.output import Output, Stopped, output_file
-from pucli.cli.row_options import SplitRowOptions
+from pucli.cli.row_options import RowOptions
 from pucli.cli.terminal import duration, many, number, percent
 from pucli.cli.tuning import choose, far_prior_warning, how_chosen
 from pucli.core.errors import UsageError
@@ -61,7 +61,7 @@ class Tuned:
 def command(  # noqa: PLR0913
     out: Output,
     method: opt.MethodName,
-    where: SplitRowOptions,
+    where: RowOptions,
     param: opt.Parameters = None,
     grid: Annotated[
         list[str] | None,
@@ -99,17 +99,14 @@ def command(  # noqa: PLR0913
     three.
     """
     from pucli.cli.compiling import announce_compiling
-    from pucli.cli.text.columns import rows_to_learn_from, show_columns
+    from pucli.cli.text.columns import rows_to_learn_from
     from pucli.methods import get_method
     from pucli.methods.effects import without_effect
     from pucli.models.fitting import prior_warning, seeded
     from pucli.tuning import TuningInterrupted
     from pucli.tuning.scorers import RULES
 
-    if where.columns:
-        show_columns(out, where.source)
-        return
-    output_file("--trials", trials, *where.files, where.split)
+    output_file("--trials", trials, *where.files)
     entry = get_method(method)
     if entry.kind != "pu":
         raise UsageError(

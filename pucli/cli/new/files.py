@@ -6,7 +6,7 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,9 +165,7 @@ def new_dataset(
     )
 
 
-def new_experiment(
-    name: str, parent: str | Path = ".", *, methods: Sequence[str] = (), datasets: Sequence[str] = ()
-) -> Made:
+def new_experiment(name: str, parent: str | Path = ".") -> Made:
     """Write an experiment that runs, as a start for the user.
 
     Parameters
@@ -176,25 +174,16 @@ def new_experiment(
         Name of the experiment.
     parent : path, default="."
         The folder that gets a folder of that name.
-    methods, datasets : sequence of str, optional
-        What to compare, and on what; gllc and svc-naive, and breast-cancer, when omitted.
 
     Raises
     ------
     UsageError
-        The name is invalid or taken, a method or data set is unknown, or the folder exists.
+        The name is invalid or taken, or the folder exists.
     """
-    from pucli.data import dataset_key
-    from pucli.methods import get_method
     from pucli.runner import experiment_names
 
     folder = _folder(name, parent, "experiment", experiment_names())
-    entries = [get_method(method) for method in methods or ("gllc", "svc-naive")]
-    for entry in entries:
-        if entry.kind != "pu":
-            raise UsageError(f"{entry.name} is not a PU method; `pucli list methods` shows the kinds.")
-    keys = [dataset_key(dataset) for dataset in datasets or ("breast-cancer",)]
-    values = {"name": name, "methods": [entry.name for entry in entries], "datasets": keys}
+    values = {"name": name}
     files = _write(
         folder, {f"{name}.yaml": "experiment/experiment.yaml", f"test_{_word(name)}.py": "experiment/test.py"}, values
     )

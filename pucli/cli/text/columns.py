@@ -48,7 +48,7 @@ def rows_to_learn_from(
             )
         out.remark(f"columns: {rows.X.shape[1]} numeric, sparse")
     elif rows.encoder is not None and not rows.encoder.is_plain:
-        out.remark(f"columns: {summary(rows.encoder)} (--columns shows each)")
+        out.remark(f"columns: {summary(rows.encoder)} (`pucli auto --columns` shows each)")
     if rows.groups is not None and source.choice.groups:
         names = ", ".join(map(repr, source.choice.groups))
         out.remark(f"groups: {int(rows.groups.max()) + 1:,} of {names}, each kept in one fold")
@@ -88,7 +88,7 @@ def _joined(warnings: list[str]) -> str:
     """Return several warnings about columns as one line, with their number."""
     shown = [short(line) for line in warnings[:NAMED]]
     more = f"; and {len(warnings) - NAMED} more" if len(warnings) > NAMED else ""
-    return f"{len(warnings)} columns to look at (--columns): {'; '.join(shown)}{more}"
+    return f"{len(warnings)} columns to look at (`pucli auto --columns`): {'; '.join(shown)}{more}"
 
 
 def short(warning: str) -> str:
@@ -132,8 +132,7 @@ def show_columns(out: Output, source: RowSource) -> None:
     from pucli.data.rows.user_file import fit_file
     from pucli.models.columns import Columns, column_records
 
-    if source.data is None:
-        raise UsageError("--columns needs a file of your own; give it with --data FILE.")
+    assert source.data is not None
     file = fit_file(source.files, source.label, source.choice, source.reading, source.positives_from)
     if file.encoder.sparse_:
         raise UsageError(f"{source.data} is sparse; all of its {file.X.shape[1]} columns are numeric.")

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import duration, many, number, percent, percents
+from pucli.cli.terminal import many, number, percent, percents
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
     from pucli.models.trained import Trained
     from pucli.models.validation import HeldOutResults
 
-# Number of constant features that are named.
-NAMED = 10
 
-# A kernel is exact up to rounding if no more of its diagonal is left out.
-NEARLY_EXACT = 1e-6
-
-
-def print_model(out: Output, answer: Trained, fitted: Fitted, *, verbose: bool) -> None:
+def print_model(out: Output, answer: Trained, fitted: Fitted) -> None:
     """Print the summary of a fit."""
-    details, test = _details(answer, fitted), _test(answer.test)
     out.text(f"{answer.method} on {fitted.rows.title}")
     out.fields(
         [
@@ -32,39 +24,20 @@ def print_model(out: Output, answer: Trained, fitted: Fitted, *, verbose: bool) 
             ("held out", _held_out(answer.held_out)),
             ("ranking", _ranking(answer.held_out)),
             ("probability", _probability(answer.probability, answer.held_out, fitted.probability)),
-            *([] if verbose or answer.converged in (True, None) else [("converged", _converged(answer))]),
-            ("missing cells", None if verbose else _missing_cells(answer)),
+            ("converged", None if answer.converged else _converged(answer)),
+            ("missing cells", _missing_cells(answer)),
             ("components", answer.n_components),
-            *test,
-            *(details if verbose else []),
+            *_test(answer.test),
             ("model", answer.model),
         ]
     )
-
-
-def _details(answer: Trained, fitted: Fitted) -> list[tuple[str, Any]]:
-    """Return what --verbose adds: the features, the parameters and what is proven of the solution."""
-    return [
-        ("features", f"{answer.features}, {'standardized' if answer.standardized else 'not standardized'}"),
-        ("constant features", _few(answer.constant_features) or None),
-        ("duplicate rows", answer.duplicate_rows or None),
-        ("missing cells", _missing_cells(answer)),
-        ("parameters", ", ".join(f"{key}={number(value)}" for key, value in answer.params.items())),
-        ("approximated", _approximated(answer, fitted)),
-        ("class prior estimated", None if "prior" in answer.params else answer.prior),
-        ("objective", finite(answer.objective)),
-        ("certificate", None if fitted.rows.y is None else certificate_text(answer)),
-        ("guarantee", answer.guarantee),
-        ("converged", _converged(answer)),
-        ("training time", duration(answer.seconds)),
-    ]
 
 
 def _converged(answer: Trained) -> str | None:
     """Return the line on convergence, None for a method of another package that does not say."""
     if answer.converged is None:
         return None
-    return f"{'yes' if answer.converged else 'NO'}, {many(answer.n_iter or 0, 'iteration')}"
+    return f"NO, {many(answer.n_iter or 0, 'iteration')}"
 
 
 def _rows(answer: Trained) -> str:
@@ -72,17 +45,6 @@ def _rows(answer: Trained) -> str:
         return f"{answer.rows:,}"
     known = f", {answer.known_negatives:,} known negative" if answer.known_negatives is not None else ""
     return f"{answer.rows:,} rows, {answer.labeled:,} labeled, {answer.unlabeled:,} unlabeled{known}"
-
-
-def _approximated(answer: Trained, fitted: Fitted) -> str | None:
-    parts = []
-    recall, residual = answer.graph_recall, answer.kernel_residual
-    if recall is not None and recall < 1.0:
-        parts.append(f"the graph has {100 * recall:.1f} % of the true neighbors")
-    if residual is not None and residual > NEARLY_EXACT:
-        rank = len(fitted.estimator.landmarks_)
-        parts.append(f"{rank} features; the diagonal of the kernel, which is 1, is too small by up to {residual:.2g}")
-    return "; ".join(parts) or None
 
 
 def _called_positive(answer: Trained) -> str | None:
@@ -139,24 +101,3 @@ def _test(test: dict[str, Any] | None) -> list[tuple[str, Any]]:
         return [("test", f"mean log-likelihood {number(test['log_likelihood'])} of {test['rows']:,} rows")]
     scores = [(f"  {name}", value) for name, value in test.items() if isinstance(value, float)]
     return [("test", f"{test['rows']:,} rows with true labels"), *scores]
-
-
-def certificate_text(answer: Trained) -> str:
-    """Return the certificate of a fit as text."""
-    gap, residual = finite(answer.dual_gap), finite(answer.residual)
-    if gap is not None:
-        return f"proven: less than {number(gap).removeprefix('under ')} from the optimum"
-    if residual is not None:
-        return f"none (not convex, or no fixed objective); residual {number(residual)}"
-    return "none"
-
-
-def finite(value: Any) -> Any:
-    """Return the number if it is finite, otherwise None."""
-    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return the first of the names, and the number of the others."""
-    more = [f"and {len(names) - NAMED} more (--json has all)"] if len(names) > NAMED else []
-    return ", ".join([*names[:NAMED], *more])

@@ -1,7 +1,7 @@
 """Download and cache of data files.
 
 A file is taken from the first place that has it with the declared SHA-256: the cache, the mirror of the user
-(`--mirror`, `PUCLI_MIRROR`), then the declared addresses. It is written under a temporary name, verified and then
+(`PUCLI_MIRROR`, `fetch --mirror`), then the declared addresses. It is written under a temporary name, verified and then
 renamed, so the cache never holds an incomplete or unverified file. Downloads use pooch, and end when they are larger or
 slower than its limits.
 """
@@ -291,8 +291,8 @@ def _not_found(key: str, file: File, source: DownloadSource, failures: list[str]
     if source.offline:
         tried = f" Tried: {'; '.join(failures)}." if failures else ""
         return (
-            f"{names} of data set {key!r} is not in the cache and --offline forbids the network; "
-            f"run `pucli fetch {key}` without --offline, {advice}.{tried}"
+            f"{names} of data set {key!r} is not in the cache and PUCLI_OFFLINE forbids the network; "
+            f"run `pucli fetch {key}` without it, {advice}.{tried}"
         )
     if source.mirror is not None and not any(failure.startswith(source.mirror) for failure in failures):
         failures = [f"{source.mirror}: no such file", *failures]

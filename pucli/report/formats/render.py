@@ -12,7 +12,6 @@ from pucli.report.formats.markdown import markdown
 from pucli.report.model import Report
 from pucli.report.tables.table import TableRow
 
-FORMATS = ("md", "csv", "tex")
 TABLE_COLUMNS = (
     "dataset", "setting", "method", "variant", "metric", "obtained_mean", "obtained_sd", "puf_mean", "puf_sd",
     "repeats", "published_mean", "published_sd", "difference_in_sd", "difference_in_errors", "difference_low",
@@ -24,17 +23,11 @@ COMPARISON_COLUMNS = (
 )  # fmt: skip
 
 
-def rendered(report: Report, formats: Sequence[str]) -> dict[str, str]:
-    """Return the texts of the tables in `formats` and of comparisons.csv, by file name."""
-    found = {}
-    if "md" in formats:
-        found["table.md"] = markdown(report)
-    if "csv" in formats:
-        found["table.csv"] = table_csv(report.rows)
-    if "tex" in formats:
-        from pucli.report.formats.latex import latex
+def rendered(report: Report) -> dict[str, str]:
+    """Return the texts of the table in each format and of comparisons.csv, by file name."""
+    from pucli.report.formats.latex import latex
 
-        found["table.tex"] = latex(report)
+    found = {"table.md": markdown(report), "table.csv": table_csv(report.rows), "table.tex": latex(report)}
     lines = [
         [json_values(getattr(comparison, name)) for name in COMPARISON_COLUMNS] for comparison in report.comparisons
     ]

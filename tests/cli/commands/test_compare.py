@@ -203,7 +203,7 @@ def test_every_method_sees_the_splits_of_pucli_split(pucli, tmp_path):
 
 def test_page_and_latex(pucli, tmp_path):
     words = ("compare", "gllc", "blssvm", "svc-naive", "--dataset", "wine", "--dataset", "breast-cancer")
-    done = pucli(*words, "--repeats", 2, "--out", "deep/c.html", "--tex", "c.tex")
+    done = pucli(*words, "--repeats", 2, "--out", "deep/c.html", "--out", "c.tex")
     assert done.code == 0, done.err
     page, latex = (tmp_path / "deep" / "c.html").read_text(), (tmp_path / "c.tex").read_text()
     assert "<svg" in page and "Friedman" in page and "http" not in re.sub(r"http://www.w3.org\S+", "", page)

@@ -18,7 +18,7 @@ def run_tests(path, tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     ran = 0
-    for name, function in vars(module).items():
+    for name, function in list(vars(module).items()):
         if name.startswith("test_"):
             function(**dict.fromkeys(inspect.signature(function).parameters, tmp_path))
             ran += 1
@@ -52,7 +52,9 @@ def test_a_method_is_a_package_that_works(pucli, tmp_path, installed):
     installed(folder)
     assert run_tests(folder / "tests" / "test_nearest_mean.py", tmp_path) == 3
     assert pucli("train", "--method", "nearest-mean", "--dataset", "breast-cancer", "--tune").code == 0
-    assert pucli("new", "experiment", "mine", "--method", "nearest-mean", "--method", "gllc").code == 0
+    assert pucli("new", "experiment", "mine").code == 0
+    written = tmp_path / "mine" / "mine.yaml"
+    written.write_text(written.read_text().replace("svc-naive", "nearest-mean"))
     done = pucli("reproduce", "mine/mine.yaml", "--profile", "smoke", "--json")
     assert done.document["report"]["cells"] == {"total": 2, "done": 2, "failed": 0, "missing": 0}
     again = pucli("new", "method", "nearest-mean", "--out", "elsewhere")
@@ -81,7 +83,7 @@ def test_a_generated_data_set_can_be_used_in_an_experiment(pucli, tmp_path):
 
 
 def test_an_experiment_runs(pucli, tmp_path):
-    assert pucli("new", "experiment", "my-table", "--dataset", "wine", "--method", "gllc").code == 0
+    assert pucli("new", "experiment", "my-table").code == 0
     assert run_tests(tmp_path / "my-table" / "test_my_table.py", tmp_path / "results") == 1
 
 
@@ -96,8 +98,6 @@ def test_an_experiment_runs(pucli, tmp_path):
         (("dataset", "x", "--data", "nothing.csv", "--label", "a", "--positive", "b"), "nothing.csv: no such file"),
         (("dataset", "x", "--data", "nothing.csv"), "belong together"),
         (("method", "x", "--data", "nothing.csv"), "--data is an option of `pucli new dataset`"),
-        (("experiment", "x", "--method", "pae"), "is not a PU method"),
-        (("experiment", "x", "--dataset", "wyne"), "'wine'"),
         (("experiment", "there"), "already exists and is not replaced"),
     ],
 )

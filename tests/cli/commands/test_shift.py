@@ -57,13 +57,12 @@ def test_shift_reads_with_the_options(pucli, tables, tmp_path):
     table.loc[3, "age"] = np.nan
     table.to_csv(tmp_path / "plain.csv", index=False)
     lines = table.to_csv(index=False, sep=";", decimal=",", na_rep="??").splitlines(keepends=True)
-    text = "".join(["a title\n", *lines, lines[-1]])
+    text = "".join(lines)
     (tmp_path / "other.csv").write_bytes(text.encode("latin-1"))
     with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
         table.iloc[:50].to_excel(book, sheet_name="a", index=False)
         table.to_excel(book, sheet_name="b", index=False)
-    reading = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--skip-rows", "1", "--missing", "??")
-    reading += ("--header-rows", "1", "--skip-footer", "1", "--quote", "none")
+    reading = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--missing", "??")
     asked = [("plain.csv",), ("other.csv", *reading), ("book.xlsx", "--sheet", "b")]
     found = [pucli("shift", "--model", "g.model", "--data", *words, "--json").document for words in asked]
     assert [document["rows"] for document in found] == [400] * 3

@@ -167,7 +167,7 @@ def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
     catalogue = declare(tmp_path)
     (path,) = get(tmp_path, catalogue, mirror=tmp_path / "mirror")
     path.write_bytes(b"damaged")
-    with pytest.raises(RunError, match="not in the cache and --offline forbids the network"):
+    with pytest.raises(RunError, match="not in the cache and PUCLI_OFFLINE forbids the network"):
         get(tmp_path, catalogue, offline=True)
     get(tmp_path, catalogue, mirror=tmp_path / "mirror")
     assert path.read_bytes() == TEXT
@@ -187,7 +187,7 @@ def test_no_network(monkeypatch, tmp_path):
 
 def test_offline_says_what_to_run(tmp_path, monkeypatch):
     monkeypatch.setenv("PUCLI_OFFLINE", "1")
-    with pytest.raises(RunError, match="pucli fetch toy` without --offline"):
+    with pytest.raises(RunError, match="pucli fetch toy` without it"):
         get(tmp_path, declare(tmp_path, "http://127.0.0.1:9/toy.csv"))
 
 
