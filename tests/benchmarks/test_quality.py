@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import betabinom
 
 from benchmarks import quality
 from benchmarks.common.quality_labeling import LABELINGS, labeled_split
 from benchmarks.common.quality_methods import Prediction, Problem, predict
 from benchmarks.common.quality_table import NAIVE, Cell, table
 from benchmarks.common.quality_tasks import DESIGN, load, tasks
+from benchmarks.common.result_files import write_results
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.entries import load_catalogue
 from tests.helpers import ROOT
@@ -138,3 +140,27 @@ def test_the_lift_is_measured_where_a_row_is_called() -> None:
     assert quality._measured(("auto", "t", "scar", 0.5, 0), found, 0.3, y, 1.0).kept == {"lift": True, "recall": True}
     none = Prediction(np.arange(20.0), np.zeros(20, bool), 0.3, told)
     assert quality._measured(("auto", "t", "scar", 0.5, 0), none, 0.3, y, 1.0).kept == {"recall": False}
+
+
+def test_an_interval_holds_when_the_noise_of_the_test_rows_explains_the_difference() -> None:
+    # 8 of 10 are no evidence against .88 to .92, 800 of 1,000 are
+    assert quality.holds(0.88, 0.92, 8, 10)
+    assert not quality.holds(0.88, 0.92, 800, 1000)
+    # what the interval foretells is held in nine of ten draws, by its own distribution
+    low, high, count = 0.7, 0.9, 40
+    size = 0.8 * 0.2 / ((high - low) / 3.29) ** 2 - 1
+    chances = betabinom(count, 0.8 * size, 0.2 * size).pmf(np.arange(count + 1))
+    held = [quality.holds(low, high, hits, count) for hits in range(count + 1)]
+    assert chances[held].sum() == pytest.approx(0.9, abs=0.03)
+
+
+def test_cells_of_methods_that_are_not_run_come_from_earlier_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "each_task", lambda *_: [("wine2", load("wine2", most=120))])
+    how = {"labelings": ("case-control",), "frequencies": (0.5,)}
+    first = quality.run(methods=[NAIVE], **how)
+    write_results(tmp_path, "quality", first)
+    again = quality.run(methods=["SVC, true prior"], others=tmp_path, **how)
+    assert {cell["method"] for cell in again["cells"]} == {NAIVE, "SVC, true prior"}
+    assert [cell for cell in again["cells"] if cell["method"] == NAIVE] == first["cells"]
