@@ -137,9 +137,11 @@ def test_the_lift_is_measured_where_a_row_is_called() -> None:
     called = np.r_[True, True, True, True, False, False, True, np.zeros(13, bool)]
     told = {"lift": (2.5, 2.6, 2.7), "recall": (0.7, 0.6, 0.8)}
     found = Prediction(np.arange(20.0), called, 0.3, told)
-    assert quality._measured(("auto", "t", "scar", 0.5, 0), found, 0.3, y, 1.0).kept == {"lift": True, "recall": True}
+    kept = quality._measured(("auto", "t", "scar", 0.5, 0), found, 0.3, y, 1.0).kept
+    assert kept == {"lift": True, "recall": True, "recall of new rows": True}
     none = Prediction(np.arange(20.0), np.zeros(20, bool), 0.3, told)
-    assert quality._measured(("auto", "t", "scar", 0.5, 0), none, 0.3, y, 1.0).kept == {"recall": False}
+    kept = quality._measured(("auto", "t", "scar", 0.5, 0), none, 0.3, y, 1.0).kept
+    assert kept == {"recall": False, "recall of new rows": False}
 
 
 def test_an_interval_holds_when_the_noise_of_the_test_rows_explains_the_difference() -> None:
