@@ -196,7 +196,7 @@ class Entry(_Declared):
         if self.groups is not None and self.generator:
             raise ValueError("'groups' names columns of a file; a generated data set has none")
         if self.selection != "known" and not self.note:
-            raise ValueError(f"a selection that is {self.selection} needs a 'note' with the reason")
+            raise ValueError("a guessed or chosen selection needs a 'note' with the reason")
         if self.target.negative and not self.target.positive:
             raise ValueError("'target.negative' needs 'target.positive'")
         if self.target.above is not None and self.target.positive:

@@ -312,7 +312,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("title: Toy", "title: Toy\n  rows: {take: {1: some}}", r"toy\.rows\.take\.1: .*found 'some'"),
         ("title: Toy", "title: Toy\n  sklearn: iris", r"toy: needs exactly one of"),
         ("title: Toy", "title: Toy\n  parameters: {rows: 5}", r"toy: 'parameters' needs a 'generator'"),
-        ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed selection needs a 'note'"),
+        ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed or chosen selection needs a 'note'"),
         ("title: Toy", "title: Toy\n  title: Again", r"line 4, column 3: the key 'title' is given twice"),
         ("title: Toy", "title: [Toy", r"line \d+, column \d+: a "),
         ("name: toy.csv", "name: ../toy.csv", r"toy\.files\.0\.name: .*found '\.\./toy\.csv'"),
