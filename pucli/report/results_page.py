@@ -184,15 +184,15 @@ class _Figures:
         apart = statistics.fmean(self._difference(row, row)[0] for row in rows)
         return f"{', '.join(f'{number} {verdict}' for verdict, number in counts.items())}; {apart:.1f}"
 
-    def by_split(self, stated: str, author: str, column: str, metric: str = "f1") -> list[str]:
-        """Return how far a column is from print under two splits, and what the second gains, over common repeats.
+    def by_split(self, stated: str, author: str, column: str, metric: str = "f1", there: str = "") -> list[str]:
+        """Return how far a column, `there` in `stated`, is from print under two splits, over common repeats.
 
         That is: both mean absolute differences, the mean gain over data sets (that of a data set is the mean over its
         settings) with its 95 % interval, and on how many data sets there is a gain.
         """
         from scipy.stats import t
 
-        of_stated, of_author = (self._repeats(name, column, metric) for name in (stated, author))
+        of_stated, of_author = self._repeats(stated, there or column, metric), self._repeats(author, column, metric)
         found: dict[str, list[tuple[float, ...]]] = {}
         for row in self.rows(author, metric, column):
             place = row["dataset"], row["setting"]
