@@ -180,6 +180,8 @@ class _Figures:
     def on(self, name: str, columns: Sequence[str], datasets: Sequence[str], metric: str = "f1") -> str:
         """Return verdicts on some data sets, and the mean absolute difference, e.g. "1 reproduced, 3 worse; 7.0"."""
         rows = [row for column in columns for row in self.rows(name, metric, column) if row["dataset"] in datasets]
+        if not rows:
+            return "not run"
         counts = counted(plain(row["verdict"]) for row in rows)
         apart = statistics.fmean(self._difference(row, row)[0] for row in rows)
         return f"{', '.join(f'{number} {verdict}' for verdict, number in counts.items())}; {apart:.1f}"
