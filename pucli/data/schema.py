@@ -175,8 +175,10 @@ class Entry(_Declared):
         "`features.take` names them",
     )
     prior: float | None = Field(default=None, gt=0, lt=1, description="class prior that the publication gives")
-    selection: Literal["known", "guessed"] = Field(
-        default="known", description="whether the source states the selection of rows and classes"
+    selection: Literal["known", "guessed", "chosen with the print in view"] = Field(
+        default="known",
+        description="whether the source states the selection of rows and columns; what was chosen with the printed "
+        "figures in view is counted apart",
     )
     note: str = Field(default="", description="remark, such as the reason for a guessed selection")
     content_sha256: Sha256 | None = Field(default=None, description="SHA-256 of the rows after reading")
@@ -193,8 +195,8 @@ class Entry(_Declared):
             raise ValueError("'parameters' needs a 'generator', or 'sklearn: make_classification'")
         if self.groups is not None and self.generator:
             raise ValueError("'groups' names columns of a file; a generated data set has none")
-        if self.selection == "guessed" and not self.note:
-            raise ValueError("a guessed selection needs a 'note' with the reason for the guess")
+        if self.selection != "known" and not self.note:
+            raise ValueError("a guessed or chosen selection needs a 'note' with the reason")
         if self.target.negative and not self.target.positive:
             raise ValueError("'target.negative' needs 'target.positive'")
         if self.target.above is not None and self.target.positive:

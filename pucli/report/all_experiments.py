@@ -18,7 +18,7 @@ from pucli.report.results_page import results_pages
 from pucli.report.tables.causes import CAUSES, REDUCED, UNEXPLAINED
 from pucli.report.tables.controls import FILE as CONTROLS
 from pucli.report.tables.controls import Control, TableSamples, adjust, controls_of, controls_text, read_controls
-from pucli.report.tables.published import figures_of_metrics
+from pucli.report.tables.published import IN_VIEW, chosen_in_view, figures_of_metrics
 from pucli.report.tables.standing import FILE as STANDING
 from pucli.report.tables.standing import leaders, standings
 from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_JUDGED, NOT_RUN, REPRODUCED, VERDICTS, counted, plain
@@ -118,7 +118,7 @@ def judged_rows(results: Path) -> list[Judged]:
         if name in others:
             continue
         primary = {experiment.primary_column(base_name(column)) for column in experiment.methods}
-        file_of = figures_of_metrics(experiment)
+        file_of, in_view = figures_of_metrics(experiment), chosen_in_view(experiment)
         path = results / name / "table.csv"
         if not path.is_file():
             continue
@@ -128,6 +128,7 @@ def judged_rows(results: Path) -> list[Judged]:
                 verdict, metric = plain(row["verdict"]), row["metric"].partition(" ")[0]
                 represents = column in primary or column not in experiment.methods
                 apart = _apart(row, verdict, scored=metric in file_of, represents=represents)
+                apart = f"data {IN_VIEW}" if row["dataset"] in in_view else apart
                 figure = (file_of.get(metric, ""), row["dataset"], row["setting"], row["method"], metric)
                 repeats = int(row["repeats"])
                 found.append(Judged(name, row["metric"], verdict, row["cause"], not apart, figure, repeats, apart))
@@ -226,7 +227,7 @@ def pages_of(results: Path) -> dict[str, str]:
     return results_pages(
         results,
         verdicts=verdict_table(rows),
-        causes=cause_table(rows),
+        causes=cause_table([row for row in rows if IN_VIEW not in row.apart]),
         published=Counter(row.verdict for row in counted_once),
         reproduced=Counter(row.experiment for row in counted_once if row.verdict == REPRODUCED),
         controls=controls_table(read_controls(results)),

@@ -17,7 +17,7 @@ from pucli.report.model import FIRST, FIRST_TITLE, Report
 from pucli.report.protocol_parts import extras_of, remarks_of
 from pucli.report.tables.comparisons import compare_pairs, rank_methods
 from pucli.report.tables.controls import TableSamples, adjust, as_often, controls_of, read_controls
-from pucli.report.tables.published import figures_of_metrics
+from pucli.report.tables.published import chosen_in_view, figures_of_metrics
 from pucli.report.tables.summary import summarize
 from pucli.report.tables.table import count_flags, table_rows
 from pucli.report.tables.verdict import BY_VARIANT, counted
@@ -110,6 +110,8 @@ def assemble(found: Gathered) -> Report:
         elsewhere = [one for one in read_controls(results) if experiment.name not in one.tables.split()]
         controls = [one for one in adjust([*controls, *elsewhere]) if one.tables == experiment.name]
         rows = table_rows(found.samples, others, as_often(controls))
+    in_view = chosen_in_view(experiment)
+    counting = [row for row in rows if row.dataset not in in_view]
     keys = {cell.key: cell for cell in found.cells}
     states = [stored[key]["status"] for key in keys if key in stored]
     return Report(
@@ -130,11 +132,11 @@ def assemble(found: Gathered) -> Report:
             if key in stored and stored[key]["status"] == "failed"
         ],
         remarks=_remarks(experiment, found.samples.columns),
-        verdicts=counted(row.verdict for row in rows),
+        verdicts=counted(row.verdict for row in counting),
         controls=controls,
-        causes=dict(Counter(row.cause for row in rows if row.cause).most_common()),
+        causes=dict(Counter(row.cause for row in counting if row.cause).most_common()),
         rows=rows,
-        summary=summarize(rows),
+        summary=summarize(rows, in_view),
         comparisons=compare_pairs(found.samples),
         rankings=rank_methods(found.samples),
         folder=found.folder,

@@ -9,17 +9,20 @@ import itertools
 import json
 import math
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pucli.data import dataset_entry
 from pucli.metrics import get_metric
 from pucli.report.cells_csv import read_cells_csv
 from pucli.report.files import read_provenance
 from pucli.report.formats.markdown import grid
 from pucli.report.tables.controls import LEVEL, OTHER_DATASET, OTHER_METHOD, Control, of_all_looks, read_controls
-from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted
+from pucli.report.tables.published import IN_VIEW, setting_key
+from pucli.report.tables.samples import setting_text
+from pucli.report.tables.verdict import DEGENERATE, REPRODUCED, counted, plain
 from pucli.runner.experiment import column_name
 
 if TYPE_CHECKING:
@@ -159,8 +162,9 @@ class _Figures:
         standard errors and do not come from models of one class, in brackets how many are so of the prints of other
         data sets and of the other method that is nearest, and the mean absolute difference.
         """
-        rows = [row for column in columns for row in self.rows(name, metric, column) if row["published_mean"]]
-        prints = [row for row in self.rows(name, metric) if row["published_mean"]]
+        every = [row for row in self.rows(name, metric) if row["published_mean"]]
+        every = [row for row in every if dataset_entry(row["dataset"]).selection != IN_VIEW]
+        rows, prints = [row for row in every if row["column"] in columns], every
         prints = list({(row["dataset"], row["setting"], row["method"]): row for row in prints}.values())
         others: Counter[str] = Counter()
         for row, printed in itertools.product(rows, prints):
@@ -172,6 +176,47 @@ class _Figures:
         apart = statistics.fmean(self._difference(row, row)[0] for row in rows)
         wrong = f"{sets:.2g}; {max(others.values(), default=0)}"
         return f"{reproduced}; {near} of {len(rows)} ({wrong}); {apart:.1f}"
+
+    def on(self, name: str, columns: Sequence[str], datasets: Sequence[str], metric: str = "f1") -> str:
+        """Return verdicts on some data sets, and the mean absolute difference, e.g. "1 reproduced, 3 worse; 7.0"."""
+        rows = [row for column in columns for row in self.rows(name, metric, column) if row["dataset"] in datasets]
+        if not rows:
+            return "not run"
+        counts = counted(plain(row["verdict"]) for row in rows)
+        apart = statistics.fmean(self._difference(row, row)[0] for row in rows)
+        return f"{', '.join(f'{number} {verdict}' for verdict, number in counts.items())}; {apart:.1f}"
+
+    def by_split(self, stated: str, author: str, column: str, metric: str = "f1", there: str = "") -> list[str]:
+        """Return how far a column, `there` in `stated`, is from print under two splits, over common repeats.
+
+        That is: both mean absolute differences, the mean gain over data sets (that of a data set is the mean over its
+        settings) with its 95 % interval, and on how many data sets there is a gain.
+        """
+        from scipy.stats import t
+
+        of_stated, of_author = self._repeats(stated, there or column, metric), self._repeats(author, column, metric)
+        found: dict[str, list[tuple[float, ...]]] = {}
+        for row in self.rows(author, metric, column):
+            place = row["dataset"], row["setting"]
+            if common := of_stated[place].keys() & of_author[place].keys():
+                means = (statistics.fmean(of[place][repeat] for repeat in common) for of in (of_stated, of_author))
+                errors = tuple(abs(mean - float(row["published_mean"])) for mean in means)
+                found.setdefault(row["dataset"], []).append(errors)
+        by_set = [tuple(map(statistics.fmean, zip(*errors, strict=True))) for errors in found.values()]
+        gains = [before - after for before, after in by_set]
+        mean, n = statistics.fmean(gains), len(gains)
+        half = t.ppf(0.975, n - 1) * statistics.stdev(gains) / math.sqrt(n)
+        both = [f"{statistics.fmean(errors):.1f}" for errors in zip(*by_set, strict=True)]
+        return [*both, f"{mean:.1f} ({mean - half:.1f} to {mean + half:.1f})", f"{sum(g > 0 for g in gains)} of {n}"]
+
+    def _repeats(self, name: str, column: str, metric: str) -> dict[tuple[str, str], dict[int, float]]:
+        """Return the values of a column by data set and setting, then by repeat."""
+        found: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+        for row in read_cells_csv(self.results / name).values():
+            if row["method"] == column and (value := row["metrics"][metric]) is not None:
+                place = row["dataset"], setting_text(setting_key(row["setting"], list(row["setting"])))
+                found[place][row["repeat"]] = get_metric(metric).scale * value
+        return found
 
     def _near(self, row: Row, printed: Row) -> bool:
         """Return whether a row is within two standard errors of a print, and not of models of one class."""

@@ -24,7 +24,7 @@ from pucli.data.catalogue.download import DownloadSource, make_source, obtain
 from pucli.data.catalogue.entries import dataset_key, load_catalogue
 from pucli.data.schema import Entry
 
-_GUESSED = "rows or columns guessed"
+_SELECTION = "rows or columns"
 # Part of the file name of parsed copies; increase it when the readers or the selection change their results.
 _PARSER = 1
 
@@ -228,8 +228,8 @@ def _parse(key: str, entry: Entry, source: DownloadSource) -> Dataset:
 def _dataset(
     key: str, entry: Entry, X: Floats, y: AnyArray, classes: AnyArray, names: list[str], notes: list[str]
 ) -> Dataset:
-    if entry.selection == "guessed":
-        notes = [f"{_GUESSED}: {' '.join(entry.note.split())}", *notes]
+    if entry.selection != "known":
+        notes = [f"{_SELECTION} {entry.selection}: {' '.join(entry.note.split())}", *notes]
     for array in (X, y, classes):
         array.setflags(write=False)
     return Dataset(key, X, y, tuple(names), content_hash(X, y), entry.title, tuple(notes), classes, entry.prior)
@@ -253,7 +253,7 @@ def _read_parsed(path: Path, key: str, entry: Entry) -> Dataset | None:
 def _write_parsed(path: Path, dataset: Dataset) -> None:
     """Store the parsed copy if possible; without it, the next load is only slower."""
     groups: dict[str, Any] = {} if dataset.groups is None else {"groups": dataset.groups}
-    noticed = [note for note in dataset.notes if not note.startswith(_GUESSED)]
+    noticed = [note for note in dataset.notes if not note.startswith(_SELECTION)]
     with contextlib.suppress(PucliError), replacing(path) as partial, partial.open("wb") as stream:
         np.savez(
             stream,

@@ -179,14 +179,15 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _rank_codes(column: pd.Series) -> pd.Series:
-    """Return the rank (from 1) of each value among the sorted distinct values; dates are compared as ISO text."""
-    import pandas as pd
+    """Return the rank (from 1) of each value among the sorted distinct texts, case last, as R sorts; dates as ISO text.
 
+    A missing value is an empty text.
+    """
     if column.dtype.kind == "M":
         column = column.dt.strftime("%Y-%m-%d %H:%M:%S")
-    text = column.astype(str).to_numpy(dtype=object)
-    _, inverse = np.unique(text, return_inverse=True)
-    return pd.Series(inverse + 1.0, index=column.index)
+    texts = column.astype(str).where(column.notna(), "")
+    values = sorted(set(texts), key=lambda text: (text.casefold(), text))
+    return texts.map({text: float(rank) for rank, text in enumerate(values, start=1)}).astype(float)
 
 
 def _to_numbers(column: pd.Series) -> pd.Series:

@@ -25,7 +25,13 @@ import numpy as np
 
 from pucli.core.json_values import OrNaN
 from pucli.report.files import csv_text
-from pucli.report.tables.published import PublishedFigure, figures_of_metrics, read_published, setting_key
+from pucli.report.tables.published import (
+    PublishedFigure,
+    chosen_in_view,
+    figures_of_metrics,
+    read_published,
+    setting_key,
+)
 from pucli.report.tables.samples import Samples, SettingKey, sample
 from pucli.report.tables.verdict import REPRODUCED, MeanAndSd, judge
 from pucli.runner.cells import ONE_CLASS
@@ -195,11 +201,12 @@ def read_controls(results: Path) -> list[Control]:
 
 
 def _prints(samples: Samples, metric: str) -> dict[Place, PublishedFigure]:
-    """Return the printed figures of a metric, those of other methods and words left out."""
+    """Return the printed figures of a metric; not those of other methods or data chosen in view, and no words."""
+    in_view = chosen_in_view(samples.experiment)
     return {
         Place(0, f.dataset, setting_key(dict(f.setting), samples.keys), f.method): f
         for f in read_published(samples.experiment, samples.parameters)
-        if f.metric == metric and not math.isnan(f.mean) and not f.other
+        if f.metric == metric and not math.isnan(f.mean) and not f.other and f.dataset not in in_view
     }
 
 

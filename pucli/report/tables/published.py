@@ -14,6 +14,8 @@ from pucli.core.errors import UsageError, unknown
 from pucli.metrics import get_metric
 from pucli.runner.experiment import Experiment, PublishedFigures, base_name
 
+IN_VIEW = "chosen with the print in view"
+
 
 @dataclass(frozen=True)
 class PublishedFigure:
@@ -54,6 +56,13 @@ def figures_of_metrics(experiment: Experiment) -> dict[str, str]:
         columns, _ = _table(experiment, source)
         found.setdefault((source.file, _mean_column(source, columns)), source.metric)
     return {metric: file for (file, _), metric in found.items()}
+
+
+def chosen_in_view(experiment: Experiment) -> set[str]:
+    """Return the data sets that were chosen with the printed figures in view: their figures count in no sum."""
+    from pucli.data import dataset_entry
+
+    return {name for name in experiment.dataset_names if dataset_entry(name).selection == IN_VIEW}
 
 
 def setting_key(setting: dict[str, Any] | Any, keys: list[str]) -> tuple[tuple[str, float | str], ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pucli.core.json_values import OrNaN
 from pucli.metrics import get_metric
+from pucli.report.tables.published import IN_VIEW
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import NOT_RUN, counted
 
@@ -41,8 +42,8 @@ class SummaryLine:
         return f"{metric.heading}, {self.rows} row{'s' * (self.rows != 1)}" if metric.unit else metric.heading
 
 
-def summarize(rows: Sequence[TableRow]) -> list[SummaryLine]:
-    """Return the summary in the order of the table.
+def summarize(rows: Sequence[TableRow], in_view: Collection[str] = ()) -> list[SummaryLine]:
+    """Return the summary in the order of the table, that of the data sets `in_view` apart.
 
     The means are over the rows with both figures if any is published, otherwise over all obtained figures. Settings are
     combined if each has only one data set.
@@ -51,7 +52,8 @@ def summarize(rows: Sequence[TableRow]) -> list[SummaryLine]:
     together = len({(row.setting, row.dataset) for row in run}) == len({row.setting for row in run})
     groups: dict[tuple[str, str, str], list[TableRow]] = {}
     for row in run:
-        groups.setdefault((row.metric, "" if together else row.setting, row.column), []).append(row)
+        parts = "" if together else row.setting, f"data {IN_VIEW}" if row.dataset in in_view else ""
+        groups.setdefault((row.metric, ", ".join(filter(None, parts)), row.column), []).append(row)
     found = []
     for (metric, setting, column), members in groups.items():
         published = [row for row in members if not math.isnan(row.published_mean)]

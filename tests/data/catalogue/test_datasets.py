@@ -107,7 +107,8 @@ def test_counts_and_content_of_every_downloaded_set(name, cache):
     assert published.rows in (None, len(data.y))
     assert published.positive in (None, int((data.y == 1).sum()))
     assert published.negative in (None, int((data.y == -1).sum()))
-    assert (entry.selection == "guessed") == any("guessed" in note for note in data.notes)
+    said = [note for note in data.notes if note.startswith(f"rows or columns {entry.selection}: ")]
+    assert len(said) == (entry.selection != "known")
     if name in {"or1", "skin", "adult", "mnist-t10k"}:  # the largest files
         shutil.rmtree(cache / name)
 
@@ -292,7 +293,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         if entry.origin != "generated":
             assert entry.content_sha256, name
             assert entry.license, name
-        if entry.selection == "guessed":
+        if entry.selection != "known":
             assert len(entry.note) > 40, name
     assert len({data_sha256(name) for name in THESIS}) == len(THESIS)
     assert dataset_names()[: len(THESIS)] == THESIS
@@ -312,7 +313,7 @@ def test_every_guess_has_its_note_and_every_hash_is_declared():
         ("title: Toy", "title: Toy\n  rows: {take: {1: some}}", r"toy\.rows\.take\.1: .*found 'some'"),
         ("title: Toy", "title: Toy\n  sklearn: iris", r"toy: needs exactly one of"),
         ("title: Toy", "title: Toy\n  parameters: {rows: 5}", r"toy: 'parameters' needs a 'generator'"),
-        ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed selection needs a 'note'"),
+        ("title: Toy", "title: Toy\n  selection: guessed", r"toy: a guessed or chosen selection needs a 'note'"),
         ("title: Toy", "title: Toy\n  title: Again", r"line 4, column 3: the key 'title' is given twice"),
         ("title: Toy", "title: [Toy", r"line \d+, column \d+: a "),
         ("name: toy.csv", "name: ../toy.csv", r"toy\.files\.0\.name: .*found '\.\./toy\.csv'"),

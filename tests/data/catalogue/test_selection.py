@@ -15,6 +15,12 @@ def test_selection_in_words(tmp_path):
     assert data.X.tolist() == [[1, 2], [2, 1], [4, 1]]  # ranks among the chosen rows: a 1, b 2
 
 
+def test_codes_sort_as_r_does_case_last_and_a_missing_text_comes_first(tmp_path):
+    text = "a,name,class\n1,b,1\n2,B,0\n3,,1\n4,C,0\n5,a,1\n"
+    data = load_toy(tmp_path, text, "  features: {take: [name], codes: [name]}\n")
+    assert data.X.ravel().tolist() == [4, 3, 1, 5, 2]
+
+
 def test_slices_count_from_one_after_a_stable_sort(tmp_path):
     text = "a,land,class\n1,b,1\n2,A,0\n3,b,0\n4,c,1\n5,A,1\n"
     extra = "  rows: {sort: {column: land, order: descending}, slices: [[1, 2], [4, 4]]}\n  features: {take: [a]}\n"
