@@ -222,12 +222,13 @@ def cause_table(rows: Sequence[Judged]) -> str:
 
 def pages_of(results: Path) -> dict[str, str]:
     """Return the pages of all results by name, see `pucli.report.results_page`."""
-    rows = [row for row in judged_rows(results) if row.figure[0]]  # of the metrics that were published
+    # of the metrics that were published; a section of its own has the data chosen with the print in view
+    rows = [row for row in judged_rows(results) if row.figure[0] and IN_VIEW not in row.apart]
     counted_once = [row for row in rows if row.primary and row.verdict != NOT_RUN]
     return results_pages(
         results,
         verdicts=verdict_table(rows),
-        causes=cause_table([row for row in rows if IN_VIEW not in row.apart]),
+        causes=cause_table(rows),
         published=Counter(row.verdict for row in counted_once),
         reproduced=Counter(row.experiment for row in counted_once if row.verdict == REPRODUCED),
         controls=controls_table(read_controls(results)),

@@ -12,7 +12,7 @@ from pucli.core.json_values import OrNaN
 from pucli.metrics import get_metric
 from pucli.report.tables.causes import automatic_cause
 from pucli.report.tables.controls import kind_of
-from pucli.report.tables.published import PublishedFigure, read_published, setting_key
+from pucli.report.tables.published import PublishedFigure, chosen_in_view, read_published, setting_key
 from pucli.report.tables.samples import Group, Samples, SettingKey, sample, setting_text
 from pucli.report.tables.verdict import (
     AS_OFTEN,
@@ -126,7 +126,8 @@ def table_rows(
             used.add(place)
             if figure is not None or not samples.lacks(group, metric):
                 rows.append(_row(samples, group, metric, len(cells), figure))
-    alone = _by_variants(rows, others, as_often or {})
+    in_view = chosen_in_view(experiment)  # without a control, which `by a variant` needs
+    alone = _by_variants([row for row in rows if row.dataset not in in_view], others, as_often or {})
     rows += _published_only(published, used, samples)
     _order(rows, samples)
     for row in rows:
