@@ -268,8 +268,8 @@ def _report(
             ("features", len(fitted.columns.features)),
             ("parameters", ", ".join(f"{key}={number(value)}" for key, value in params.items())),
             (
-                "called positive",
-                f"{100 * share:.3g} % of the unlabeled rows, {100 * recall:.3g} % of the labeled ones",
+                "flagged",
+                f"{100 * share:.3g}% of the unlabeled rows, {100 * recall:.3g}% of the labeled ones",
             ),
             ("objective", estimator.objective_),
             ("certificate", f"proven: less than {estimator.dual_gap_:.2g} from the optimum"),

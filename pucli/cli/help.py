@@ -118,9 +118,15 @@ class HelpfulCommand(TyperCommand):
             raise
 
     def _check_once(self, ctx: Any, args: list[str]) -> None:
-        """Raise UsageError if an option of one value is given twice, of which the last would silently win."""
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        """Raise UsageError for an empty path, or an option of one value that is given twice: the last would win."""
+        values, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for one, times in Counter(given).items():
+            of_one = values.get(one.name)
+            if re.search("FILE|DIR", one.metavar or "") and "" in (
+                of_one if isinstance(of_one, list | tuple) else [of_one]
+            ):
+                name = "FILE" if one.param_type_name == "argument" else one.opts[0]
+                raise UsageError(f"{name} is empty; give the name of a file or folder, or leave it out.")
             if (
                 times > 1
                 and one.param_type_name == "option"

@@ -104,7 +104,9 @@ def _shared_options(
     json_document: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and remarks on stderr.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no progress and no remarks; warnings and errors stay.")
+    ] = False,
 ) -> None:
     """Hold the options that every command has."""
 

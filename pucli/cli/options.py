@@ -30,6 +30,21 @@ def normal_name(value: str | None) -> str | None:
     return None if value is None else normal(value)
 
 
+def _known_method(value: str) -> str:
+    from pucli.methods import get_method
+
+    get_method(value)
+    return value
+
+
+def _known_dataset(value: str | None) -> str | None:
+    from pucli.data import dataset_key
+
+    if value is not None:
+        dataset_key(value)
+    return value
+
+
 def _known_scenario(value: str) -> str:
     from pucli.data.splits.scenarios import SCENARIOS
 
@@ -62,7 +77,13 @@ def _no_file(context: typer.Context, parameter: typer.CallbackParam, value: Path
 
 MethodName = Annotated[
     str,
-    typer.Option("--method", "-m", help="Method; `pucli list methods` shows all.", autocompletion=completion.methods),
+    typer.Option(
+        "--method",
+        "-m",
+        help="Method; `pucli list methods` shows all.",
+        autocompletion=completion.methods,
+        callback=_known_method,
+    ),
 ]
 DatasetName = Annotated[
     str | None,
@@ -71,6 +92,7 @@ DatasetName = Annotated[
         "-d",
         help="Declared data set; `pucli list datasets` shows all.",
         autocompletion=completion.datasets,
+        callback=_known_dataset,
     ),
 ]
 DataFiles = Annotated[

@@ -80,15 +80,16 @@ def is_table(word: str) -> bool:
 
 
 def _is_declared(table: str) -> bool:
-    """Return whether the first argument means a declared data set; a bare word that is no file does."""
+    """Return whether the first argument is a declared data set; raise UsageError for a bare word that is nothing."""
     from pucli.data import dataset_key
 
     is_file = Path(table).is_file()
     try:
         dataset_key(table)
     except UsageError:
-        bare = table != "-" and Path(table).name == table and not Path(table).suffix
-        return bare and not Path(table).exists()
+        if table != "-" and Path(table).name == table and not Path(table).suffix and not Path(table).exists():
+            raise
+        return False
     if is_file:
         raise UsageError(
             f"{table} is both a file in this folder and a declared data set; give --data {shell_word(table)} or "

@@ -127,11 +127,6 @@ def percent(share: float) -> str:
     return f"{value:.0f}" if value >= 9.95 or value == 0.0 else f"{value:.2g}"
 
 
-def percents(low: float, high: float) -> str:
-    """Return two shares as a range in percent; an end of less than 1 beside a larger one has its own sign."""
-    return f"{percent(low)}{' %' if 0.001 <= low < 0.01 <= high else ''} to {percent(high)} %"
-
-
 def span(low: float, high: float, to: str = "to") -> str:
     """Return two shares as an interval, such as "63% to 93%"; an end under a thousandth is 0."""
     return f"{percent(low if low >= 0.001 else 0.0)}% {to} {percent(high)}%"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pucli.cli.terminal import percent
+from pucli.cli.terminal import span
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ Goal = Annotated[str, typer.Option("--for", help="Aim of the threshold: f1 (larg
 Recall = Annotated[
     float | None,
     typer.Option(
-        "--recall", help="Find at least this share of the positives, with 90 % confidence if labels are random."
+        "--recall", help="Find at least this share of the positives, with 90% confidence if labels are random."
     ),
 ]
 Precision = Annotated[
     float | None,
     typer.Option(
-        "--precision", help="Reach this share of positives among the predicted rows, by estimates; not guaranteed."
+        "--precision", help="Reach this share of positives among the flagged rows, by estimates; not guaranteed."
     ),
 ]
-Share = Annotated[float | None, typer.Option("--share", help="Predict this share of the rows positive.")]
+Share = Annotated[float | None, typer.Option("--share", help="Flag this share of the rows.")]
 Top = Annotated[
     int | None,
-    typer.Option("--top", help="Predict the N most likely rows positive; no precision is guaranteed.", min=1),
+    typer.Option("--top", help="Flag the N top rows; no precision is guaranteed.", min=1),
 ]
 
 
@@ -49,6 +49,10 @@ class ThresholdGoals:
     precision: Precision = None
     share: Share = None
 
+    def __post_init__(self) -> None:
+        """Raise UsageError for options that contradict, before a file is read."""
+        _ = self.chosen
+
     @property
     def chosen(self) -> tuple[str, float | None] | None:
         """Return the goal and its value, or None if no option is given."""
@@ -63,7 +67,7 @@ class ThresholdGoals:
             raise UsageError(f"{first} and {second} both set the threshold; keep one.")
         for name, value in given:
             if name in ("recall", "precision", "share") and not 0 < (value or 0.0) <= 1:
-                raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90 %.")
+                raise UsageError(f"--{name} {value:g}: must be above 0 and at most 1, e.g. 0.9 for 90%.")
         return given[0] if given else None
 
 
@@ -104,8 +108,8 @@ def unkept_recall(threshold: ThresholdGoals, model: Any) -> str:
     enough = f"{math.ceil(math.log(1 - CONFIDENCE) / math.log(threshold.recall)):,}" if threshold.recall < 1 else ""
     more = f"or train with at least {enough} labeled rows" if enough else "since no number of rows guarantees 1"
     return (
-        f"a recall of {threshold.recall:g} cannot be guaranteed, so every row is predicted positive: with "
-        f"{100 * CONFIDENCE:g} % confidence, {count} labeled rows guarantee at most {most:g}. Ask for less recall, "
+        f"a recall of {threshold.recall:g} cannot be guaranteed, so every row is flagged: with "
+        f"{100 * CONFIDENCE:g}% confidence, {count} labeled rows guarantee at most {most:g}. Ask for less recall, "
         f"{more}."
     )
 
@@ -141,7 +145,7 @@ def unknown_prior(prior: Estimate, ranks: bool) -> str:
     if prior.known:
         return ""
     return (
-        "the probabilities rest on a class prior that cannot be told: the training rows allow anything from "
-        f"{percent(prior.low)} to {percent(prior.high)} % (see probability_low and probability_high). Their "
+        f"the probabilities rest on an unknown class prior, between {span(prior.low, prior.high, 'and')} by the "
+        "training rows (see probability_low and probability_high). Their "
         + ("order can be used." if ranks else "order could be chance.")
     )

@@ -29,7 +29,7 @@ from pucli.solvers.prior.review import Share, share_of, share_of_parts, wilson
 if TYPE_CHECKING:
     from pucli.models.saved import SavedModel
 
-OWN = ("row", "score", "called", "called_rows", "drawn", "answer")
+OWN = ("row", "score", "flagged", "flagged_rows", "drawn", "answer")
 """Columns of a file of rows to check, besides identifiers."""
 WHOLE = "unlabeled_rows"
 """One more column of rows that were drawn from all unlabeled ones."""
@@ -44,9 +44,9 @@ class Draw(NamedTuple):
     """Rows to check by hand."""
 
     rows: pd.DataFrame  # the columns of `OWN` and identifiers
-    # numbers of rows of the file that are not labeled, and of those that the model calls positive
+    # numbers of rows of the file that are not labeled, and of those that the model flags
     unlabeled: int
-    called: int
+    flagged: int
     trained: KnownRows | None = None  # rows of the file that the model was trained on, if there are some
     warnings: tuple[str, ...] = ()  # cells that were not read as in training, by column
 
@@ -61,7 +61,7 @@ def draw(
     how: Reading | None = None,
     ids: Sequence[str] | None = None,
 ) -> Draw:
-    """Return rows to check: those with the highest scores, or a random sample of the called rows, or of all.
+    """Return rows to check: those with the highest scores, or a random sample of the flagged rows, or of all.
 
     With the same seed, more rows contain the fewer ones, in the same order.
     """
@@ -119,27 +119,27 @@ def draw_scored(path: Path, count: int, goal: str, seed: int) -> Draw:
 
 def sample_of(rows: pd.DataFrame, carried: Sequence[str], count: int, goal: str, seed: int) -> Draw:
     """Return rows to check, as `draw` does."""
-    rows = rows.assign(called=np.where(rows["score"] > 0.0, "yes", "no"))
-    called = rows[rows["called"] == "yes"]
+    rows = rows.assign(flagged=np.where(rows["score"] > 0.0, "yes", "no"))
+    flagged = rows[rows["flagged"] == "yes"]
     if goal == "positives":
         chosen = rows.iloc[np.argsort(-rows["score"].to_numpy(), kind="stable")[:count]].assign(drawn=1.0)
     elif goal == "prior":
-        chosen = _of_both(called, rows[rows["called"] == "no"], count, seed).assign(**{WHOLE: len(rows)})
-    elif called.empty:
-        raise UsageError("no row is called positive, so there is no precision; --for positives lists the likeliest.")
+        chosen = _of_both(flagged, rows[rows["flagged"] == "no"], count, seed).assign(**{WHOLE: len(rows)})
+    elif flagged.empty:
+        raise UsageError("no row is flagged, so there is no precision; --for positives lists the top rows.")
     else:
-        order = stream(seed, "review").permutation(len(called))[:count]
-        chosen = called.iloc[order].assign(drawn=len(order) / len(called))
+        order = stream(seed, "review").permutation(len(flagged))[:count]
+        chosen = flagged.iloc[order].assign(drawn=len(order) / len(flagged))
     names = ["row", *carried, *OWN[1:-1], *({WHOLE} & {*chosen}), OWN[-1]]
-    kept = chosen.assign(called_rows=len(called), answer="")[names]
-    return Draw(kept.reset_index(drop=True), len(rows), len(called))
+    kept = chosen.assign(flagged_rows=len(flagged), answer="")[names]
+    return Draw(kept.reset_index(drop=True), len(rows), len(flagged))
 
 
-def _of_both(called: pd.DataFrame, others: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
-    """Return a random sample of the called rows and one of all others, half of `count` each, in turn."""
-    half = min(len(called), max(count // 2, count - len(others)))
+def _of_both(flagged: pd.DataFrame, others: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
+    """Return a random sample of the flagged rows and one of all others, half of `count` each, in turn."""
+    half = min(len(flagged), max(count // 2, count - len(others)))
     drawn = []
-    for rows, size, words in ((called, half, ()), (others, min(len(others), count - half), ("others",))):
+    for rows, size, words in ((flagged, half, ()), (others, min(len(others), count - half), ("others",))):
         order = stream(seed, "review", *words).permutation(len(rows))[:size]
         drawn.append(rows.iloc[order].assign(drawn=size / max(len(rows), 1), turn=np.arange(size)))
     return pd.concat(drawn).sort_values("turn", kind="stable")
@@ -153,8 +153,8 @@ class Answers:
     rows: int
     answered: int
     positive: int
-    called: int  # number of rows that the model calls positive
-    # share of positives among the called rows; None if only some were checked, and these were not a random sample
+    flagged: int  # number of rows that the model flags
+    # share of positives among the flagged rows; None if only some were checked, and these were not a random sample
     precision: Share | None
     unlabeled: int | None  # number of all unlabeled rows, of which a random sample was drawn; None if none was
     prior: Share | None  # share of positives among them
@@ -164,7 +164,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class ReadBack(Answers):
-    """What the answers say; `precision` is None without a random sample of the called rows, `prior` of all."""
+    """What the answers say; `precision` is None without a random sample of the flagged rows, `prior` of all."""
 
     answers: Path | list[Path]
     at_least: float | None
@@ -201,10 +201,10 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
             f"row {open_rows['row'].iloc[0]} of those with the highest scores has no answer; with a random sample "
             "beside them, each needs one."
         )
-    yes = answered["called"] == "yes"
-    called, others, of = answered[yes], answered[~yes], int(table["called_rows"].iloc[0])
+    yes = answered["flagged"] == "yes"
+    flagged, others, of = answered[yes], answered[~yes], int(table["flagged_rows"].iloc[0])
     left = None if table[WHOLE].isna().all() else int(table[WHOLE].max()) - of
-    for mine, what, column, most in ((called, "called", "called_rows", of), (others, "other", WHOLE, left)):
+    for mine, what, column, most in ((flagged, "flagged", "flagged_rows", of), (others, "other", WHOLE, left)):
         if most is not None and len(mine) > most:
             raise UsageError(
                 f"{name}: {len(mine)} {what} rows have an answer, of {most} by {column}; restore the column."
@@ -212,8 +212,8 @@ def answers_of(tables: Sequence[pd.DataFrame], name: str) -> Answers:
     _warn_of_gaps(samples)
     _warn_if_chosen(table[table["drawn"] < 1.0])
     precision = None
-    if len(called) and (sampled or len(called) >= of):
-        precision = share_of(_positive(called), called["drawn"].to_numpy(), of)
+    if len(flagged) and (sampled or len(flagged) >= of):
+        precision = share_of(_positive(flagged), flagged["drawn"].to_numpy(), of)
     prior, parts = None, [] if precision is None else [(precision, of)]
     if left is not None and (len(others) or not left) and (parts or not of):
         parts += [(share_of(_positive(others), others["drawn"].to_numpy(), left), left)] if left else []
@@ -231,7 +231,7 @@ def _warn_of_gaps(samples: Sequence[pd.DataFrame]) -> None:
     """Warn if rows of a random sample were passed over: those that are hard to tell are not like the others."""
     passed = 0
     for sample in samples:
-        for _, part in sample[sample["drawn"] < 1.0].groupby("called"):
+        for _, part in sample[sample["drawn"] < 1.0].groupby("flagged"):
             answered = np.flatnonzero(part["answer"] != "")
             passed += int(answered[-1]) + 1 - len(answered) if len(answered) else 0
     if passed:
@@ -244,7 +244,7 @@ def _warn_of_gaps(samples: Sequence[pd.DataFrame]) -> None:
 
 def _warn_if_chosen(rows: pd.DataFrame) -> None:
     """Warn if the answered rows of a random sample differ in their scores from the others, by a rank-sum test."""
-    for called, part in rows.groupby("called"):
+    for flagged, part in rows.groupby("flagged"):
         answered = np.asarray(part["answer"] != "")
         n, of = int(answered.sum()), len(part)
         if 0 < n < of:
@@ -252,14 +252,14 @@ def _warn_if_chosen(rows: pd.DataFrame) -> None:
             if abs(mean - (of + 1) / 2) > CHOSEN * np.sqrt((of + 1) * (of - n) / (12 * n)):
                 much = "high" if mean > (of + 1) / 2 else "low"
                 warn_user(
-                    f"the {'called' if called == 'yes' else 'other'} rows with an answer have {much}er scores than "
+                    f"the {'flagged' if flagged == 'yes' else 'other'} rows with an answer have {much}er scores than "
                     f"those without: they are no random sample, and the share is likely too {much}; answer the others"
                 )
 
 
 def _joined(table: pd.DataFrame) -> pd.DataFrame:
     """Return one line for each row, in the order of the files."""
-    if max(table["called_rows"].nunique(), table[WHOLE].nunique()) > 1:
+    if max(table["flagged_rows"].nunique(), table[WHOLE].nunique()) > 1:
         raise UsageError("the files of --answers are of different models or data; read each alone.")
     different = table[table["answer"] != ""].groupby("row", sort=False)["answer"].nunique()
     if (different > 1).any():
@@ -272,14 +272,16 @@ def _positive(rows: pd.DataFrame) -> Bools:
 
 
 def _as_sample(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a file, with the share that is answered as chance if they are all called rows in random order.
+    """Return the rows of a file, with the share that is answered as chance if they are all flagged ones, shuffled.
 
     Each of these was drawn with certainty, but the answered ones, from the top down, are a random sample. So are those
-    of the called and of the other rows of a sample of all rows.
+    of the flagged and of the other rows of a sample of all rows.
     """
     if rows[WHOLE].notna().any():
-        return rows.assign(drawn=rows["drawn"] * (rows["answer"] != "").groupby(rows["called"]).transform("mean"))
-    whole = (rows["called"] == "yes").all() and (rows["drawn"] >= 1.0).all() and len(rows) == rows["called_rows"].max()
+        return rows.assign(drawn=rows["drawn"] * (rows["answer"] != "").groupby(rows["flagged"]).transform("mean"))
+    whole = (
+        (rows["flagged"] == "yes").all() and (rows["drawn"] >= 1.0).all() and len(rows) == rows["flagged_rows"].max()
+    )
     answered = float((rows["answer"] != "").mean())
     if not whole or not 0.0 < answered < 1.0 or rows["score"].is_monotonic_decreasing:
         return rows
@@ -305,7 +307,7 @@ def _tables(paths: Sequence[Path]) -> list[pd.DataFrame]:
         for block in read_blocks(path, names, as_text=names, keep=names, optional=[WHOLE]):
             frame = block.frame.astype(object).where(block.frame.notna(), "").astype(str)
             frame = frame.apply(lambda cells: cells.str.strip())
-            for name in ("score", "drawn", "called_rows", WHOLE):
+            for name in ("score", "drawn", "flagged_rows", WHOLE):
                 numbers = to_numbers(frame[name].str.replace(",", "."))
                 fits = np.isfinite(numbers) & ((name != "drawn") | ((numbers > 0.0) & (numbers <= 1.0)))
                 fits |= (name == WHOLE) & np.asarray(frame[name] == "")
@@ -320,9 +322,9 @@ def _tables(paths: Sequence[Path]) -> list[pd.DataFrame]:
                     "it empty."
                 )
             frame["answer"] = np.where(words.isin(_YES), "yes", np.where(words.isin(_NO), "no", ""))
-            called = frame["called"].str.lower()
-            _refuse_others(path, block, frame["called"], np.asarray(called.isin(_YES) | called.isin(_NO)))
-            frame["called"] = np.where(called.isin(_YES), "yes", "no")
+            flagged = frame["flagged"].str.lower()
+            _refuse_others(path, block, frame["flagged"], np.asarray(flagged.isin(_YES) | flagged.isin(_NO)))
+            frame["flagged"] = np.where(flagged.isin(_YES), "yes", "no")
             blocks.append(frame)
         if blocks:
             parts.append(pd.concat(blocks, ignore_index=True))

@@ -98,7 +98,7 @@ def _largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: P
     best = max(counts, key=lambda name: (counts[name], name == there), default="")
     if not best or not counts[best]:
         raise UsageError(
-            f"no cell of {experiment.name} has been run in {folder}; "
+            f"no run of {experiment.name} is finished in {folder}; "
             f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it, and --results DIR reads "
             "results that lie elsewhere."
         )

@@ -17,7 +17,7 @@ from pucli.runner.cells import Cell, CellResult, Context, protocol_steps
 from pucli.runner.store import encode_trials
 
 BACKENDS = ("loky", "dask")
-OF_CELLS = ("group of cells", "leave out the data set or the method", "Finished cells are kept. ")
+OF_CELLS = ("group of runs", "leave out the data set or the method", "Finished runs are kept. ")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def execute(
             yield from _run_cells(group, context.fresh())
     else:
         jobs = ((group, context) for group in groups)
-        for finished in in_workers(run_group, jobs, n_jobs, ordered=False, kept="Finished cells are kept. "):
+        for finished in in_workers(run_group, jobs, n_jobs, ordered=False, kept="Finished runs are kept. "):
             yield from finished
 
 

@@ -204,14 +204,14 @@ def run(  # noqa: PLR0913
                         progress.stored(finished)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"interrupted: {progress.done} of {len(by_key)} cells are done and kept in {folder}. "
+                f"interrupted: {progress.done} of {len(by_key)} runs are done and kept in {folder}. "
                 "Run the same command again to continue."
             ) from None
         store.check_place()
         kept = sum(row["status"] == "done" for row in store.rows(by_key).values())
         if kept < progress.done:
             raise RunError(
-                f"only {kept} of the {progress.done} finished cells are in {folder}; something else wrote to the "
+                f"only {kept} of the {progress.done} finished runs are in {folder}; something else wrote to the "
                 "store. Run the same command again to compute the others."
             )
         progress.tell("end")
@@ -277,7 +277,7 @@ def merge_stores(
             taken += store.adopt(source, missing)
     if unequal:
         warnings.warn(
-            f"{len(unequal)} cells have another result in a later folder, and the first is kept: {unequal[0]}"
+            f"{len(unequal)} runs have another result in a later folder, and the first is kept: {unequal[0]}"
             + (", ..." if len(unequal) > 1 else ""),
             stacklevel=2,
         )

@@ -161,7 +161,7 @@ class Store:
             with contextlib.closing(sqlite3.connect(kept)) as copy:
                 self._db.backup(copy)
         raise RunError(
-            f"the store {self.path} was removed or replaced during the run. All finished cells are kept in {kept.name} "
+            f"the store {self.path} was removed or replaced during the run. All finished runs are kept in {kept.name} "
             f"there; rename it to {files.STORE} and run the same command again to continue."
         )
 
@@ -308,7 +308,7 @@ def _reader(folder: Path) -> Iterator[sqlite3.Connection | None]:
         raise UsageError(f"{path} is not a file; remove it, or give another folder with --results.")
     if files.has_foreign_log(path):
         raise UsageError(
-            f"{path}-wal is the log of another store, which would hide finished cells; remove it, or run the "
+            f"{path}-wal is the log of another store, which would hide finished runs; remove it, or run the "
             "experiment, which renames it."
         )
     db = None

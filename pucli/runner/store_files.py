@@ -159,14 +159,14 @@ def file_errors(folder: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             raise RunError(
-                f"no space left while writing to {folder}. Finished cells are kept; free some space and run the same "
+                f"no space left while writing to {folder}. Finished runs are kept; free some space and run the same "
                 "command again to continue."
             ) from None
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise UsageError(
                 f"cannot write to the results folder {folder}: {error}; give another folder with --results."
             ) from None
-        raise RunError(f"the store in {folder} cannot be written: {error}. The finished cells are kept.") from None
+        raise RunError(f"the store in {folder} cannot be written: {error}. The finished runs are kept.") from None
 
 
 def text_of(content: bytes) -> str:

@@ -193,7 +193,7 @@ SHOWN = {
         ("review", name): "cli/commands/test_review.py::test_answers_tell_the_precision"
         for name in ("model", "data", "destination", "count", "goal", "seed", "answers", "at_least")
     },
-    ("review", "scored"): "cli/commands/test_review.py::test_a_scored_file_holds_the_called_rows_that_auto_counted",
+    ("review", "scored"): "cli/commands/test_review.py::test_a_scored_file_holds_the_flagged_rows_that_auto_counted",
     **{("review", name): "cli/commands/test_review.py::test_what_is_copied" for name in ("ids", "safe")},
     ("predict", "adapt"): "cli/commands/test_shift.py::test_shift_and_adapted_predictions",
     ("predict", "safe"): "cli/test_ids.py::test_texts_get_an_apostrophe_for_spreadsheets_alone",

@@ -324,7 +324,7 @@ def test_eighty_columns_show_the_method_the_bar_the_count_and_the_time(data_cach
     lines = narrow(["reproduce", "an-experiment-with-a-long-name.yaml"], tmp_path)
     for name in names:
         assert sum(line.startswith(name) for line in lines) == 2  # one line for each of two settings
-    bars = [line for line in lines if re.search(r"\d+/40 cells +\d:\d\d:\d\d", line)]
+    bars = [line for line in lines if re.search(r"\d+/40 runs +\d:\d\d:\d\d", line)]
     assert bars and all(len(line) <= 80 for line in bars)
     assert "\N{BOX DRAWINGS HEAVY HORIZONTAL}" in bars[-1]
     assert any("\N{HORIZONTAL ELLIPSIS}" in line for line in bars)  # the description gives way

@@ -174,7 +174,7 @@ def test_what_is_read_of_each_column_is_shown(pucli, tmp_path):
     plain(tmp_path / "rows.csv", frame)
     shown = pucli("auto", "--columns", "--data", "rows.csv", *LABELED)
     (line,) = [line for line in shown.out.splitlines() if line.startswith("preis")]
-    assert "95 %" in line and "n.v." in line and "'0,50 €' is read as 0.5" in line
+    assert "95%" in line and "n.v." in line and "'0,50 €' is read as 0.5" in line
     document = pucli("auto", "--columns", "--data", "rows.csv", *LABELED, "--json").document
     (column,) = [column for column in document["columns"] if column["column"] == "preis"]
     assert column["read"] == pytest.approx(0.95) and column["not_read"] == "n.v."

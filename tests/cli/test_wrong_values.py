@@ -1,6 +1,8 @@
 """Wrong values of options and odd files: each message names the option or the file, and the way out."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -104,7 +106,7 @@ def test_a_labeling_that_there_is_not(pucli, customers):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--recall 90", "above 0 and at most 1, e.g. 0.9 for 90 %"),
+        ("--recall 90", "above 0 and at most 1, e.g. 0.9 for 90%"),
         ("--recall nan", "above 0 and at most 1"),
         ("--precision 0", "above 0 and at most 1"),
         ("--share -1", "above 0 and at most 1"),
@@ -120,6 +122,30 @@ def test_a_labeling_that_there_is_not(pucli, customers):
 def test_a_number_out_of_range(pucli, customers, option, said):
     done = pucli("auto", "--data", customers.pu, *LABELED, *option.split())
     refused(done, option, said)
+
+
+WRONG = (
+    "auto x.csv --recal 90", "auto x.csv --recall 90", "auto x.csv --labeling x", "predict x.csv --model m --share 2",
+    "trian", "train winee --method gllc", "train --method glpaul", "tune --method gllc --dataset winee",
+    "prior wine --estimator kmm", "compare gllc svc-naiv --dataset wine", "compare gllc svc-naive --metric f2 -d wine",
+    "compare gllc svc-naive --dataset winee", "evaluate x.csv --model m --metric f11", "split --labeling x",
+)  # fmt: skip
+
+
+def test_a_wrong_word_is_answered_before_anything_heavy_is_loaded():
+    code = (
+        "import sys; from pucli.cli.main import main\n"
+        f"for line in {WRONG!r}: assert main(line.split()) == 2, line\n"
+        "assert not {'pandas', 'scipy', 'sklearn'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("unknown ") == len(WRONG) - 2 and len(done.stderr.splitlines()) == len(WRONG)
+
+
+@pytest.mark.parametrize("words", ["auto {}", "auto --data {}", "predict x.csv --model {}", "split wine --out {}"])
+def test_an_empty_path_is_not_the_working_folder(pucli, words):
+    refused(pucli(*(word.replace("{}", "") for word in words.split(" "))), "is empty; give the name of a file")
 
 
 def test_two_thresholds_are_named_as_their_options(pucli, customers):
@@ -239,7 +265,7 @@ def test_a_recall_that_cannot_be_kept(pucli, customers):
     assert "no number of rows guarantees 1" in pucli(*predict, "--recall", 1).err
     assert "cannot be guaranteed" not in pucli(*predict, "--recall", 0.891).err
     everything = pucli(*predict, "--share", 1).err
-    assert "nearly everything is predicted positive" in everything
+    assert "nearly everything is flagged" in everything
     assert "--share" in everything and "pucli tune" not in everything
 
 

@@ -330,7 +330,7 @@ def test_files_and_their_contents(experiment, tmp_path):
     assert provenance["cells"]["done"] == 96 and provenance["flags"] == {"not converged": 32}
     assert {d["name"] for d in provenance["data"]} == {"seeds", "umd", "wifi", "ssmcr"}
     text = (folder / "table.md").read_text()
-    assert "32 cells did not converge" in text and "Nobody 2024" in text and "(figures/boxes.svg)" in text
+    assert "32 runs did not converge" in text and "Nobody 2024" in text and "(figures/boxes.svg)" in text
     assert "A \\& B" in (folder / "table.tex").read_text()
     for path in report.files:
         content = path.read_bytes()
@@ -396,7 +396,7 @@ def test_a_smaller_report_does_not_replace_a_bigger_one(experiment, tmp_path):
 def test_nothing_run_yet(experiment):
     report = report_of(experiment, {})
     assert report.cells["missing"] == 96 and not report.comparisons and not report.rankings
-    assert "No cell has run yet" in markdown(report)
+    assert "No run is finished yet" in markdown(report)
 
 
 def test_mistakes_in_the_published_file(experiment, tmp_path):

@@ -152,7 +152,7 @@ def test_each_cell_keeps_the_way_in_which_it_was_made(cells, tmp_path):
 
 def test_the_error_without_cells_names_the_command(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
-    with pytest.raises(UsageError, match=r"no cell of small has been run in .*; `pucli reproduce small"):
+    with pytest.raises(UsageError, match=r"no run of small is finished in .*; `pucli reproduce small"):
         collect(load_experiment(tmp_path / "small.yaml"), results_dir=tmp_path)
 
 

@@ -48,7 +48,7 @@ def test_failed_cells_are_shown_with_their_reasons(pucli, fragile):
     assert pucli("reproduce", fragile, "--max-cells", 7).code == 1
     done = pucli("reproduce", fragile, "--status")
     assert done.code == 1
-    assert "some, profile full: " in done.out and "of 8 cells done" in done.out
+    assert "some, profile full: " in done.out and "of 8 runs done" in done.out
     assert "failed: ValueError: more than 20 labeled rows" in done.out
     assert "breast-cancer (label_frequency 0.5) fragile, repeat 1" in done.out
     assert "`pucli reproduce some.yaml`" in done.err
@@ -71,7 +71,7 @@ def test_the_cells_of_a_table_tell_it_where_there_is_no_store(pucli, fragile, tm
 
 def test_nothing_has_run(pucli, fragile):
     done = pucli("reproduce", fragile, "--status")
-    assert done.code == 2 and "no cell of some has been run" in done.err
+    assert done.code == 2 and "no run of some is finished" in done.err
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_failed_cells_run_again_also_if_none_was_done(pucli, tmp_path, monkeypat
     sys.modules["barred"].ALLOWED = True
     again = pucli("reproduce", "all.yaml", "--results", "r", "--json")
     assert (again.code, again.document["run"]["ran"], again.document["run"]["failed"]) == (0, 2, 0)
-    assert "2 of 2 cells done" in pucli("reproduce", "all.yaml", "--status", "--results", "r").out
+    assert "2 of 2 runs done" in pucli("reproduce", "all.yaml", "--status", "--results", "r").out
     sys.modules.pop("barred", None)
 
 
@@ -109,8 +109,11 @@ def test_committed_tables_tell_what_is_done(pucli, name):
 
 def test_flags_are_described_by_what_happened_and_what_to_do():
     """Each flag of the runner and the protocols has a description, in the singular for one cell."""
-    assert flags_in_words({"edge of the grid": 12}, advice=True) == "12 choices hit a grid limit (widen the grid)"
+    assert (
+        flags_in_words({"edge of the grid": 12}, advice=True)
+        == "12 runs with the best parameter on the edge of the grid (widen the grid)"
+    )
     assert flags_in_words({"not converged": 1, "one class predicted": 2}) == (
-        "1 cell did not converge, 2 cells predict one class only"
+        "1 run did not converge, 2 runs predict one class only"
     )
     assert {"edge of the grid", "not converged", ONE_CLASS} == set(FLAGS)

@@ -84,6 +84,8 @@ def command(  # noqa: PLR0913
     --labeling sar assumes that the chance of being labeled grows with the square of the probability of being
     positive. The data cannot confirm this.
     """
+    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
+    opt.choice("labeling", labeling, LABELINGS)
     from pucli.cli.text.auto import print_short
     from pucli.cli.text.auto_in_full import print_whole
     from pucli.cli.text.columns import show_columns
@@ -91,12 +93,10 @@ def command(  # noqa: PLR0913
     from pucli.models.auto.coordinates import remark_on_coordinates
     from pucli.models.auto.summary import AutoAnswer, summary
 
-    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     if columns:
         show_columns(out, where.source)
         return
     goal, wanted = threshold.chosen or ("f1", None)
-    opt.choice("labeling", labeling, LABELINGS)
     output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
     _check_scored(scored, where, safe)
     _check_labels(where, backend.in_blocks, labeling, negatives_are, expected)
@@ -179,7 +179,7 @@ def _ranking(out: Output, where: FileRows, options: Options, model: Path | None)
     rows = with_found_ids(rows, where.files)
     announce_compiling(out)
     try:
-        with out.progress("auto", "members") as show:
+        with out.progress("auto", "models") as show:
             ranking = rank(rows, options, lambda name, done, total: show(done, total, text=name))
     except PrecisionOutOfReach as error:
         kept = "Add --model FILE to save the model; `pucli predict` can then move its threshold."

@@ -86,12 +86,9 @@ def command(  # noqa: PLR0913
     On one table, the corrected resampled t-test compares the methods over the splits. Over several data sets, the
     Wilcoxon test compares two methods, the Friedman and Nemenyi tests three or more.
     """
-    from pucli.core.processes import number_of_jobs
-    from pucli.data.rows.training_rows import check_one_source
-    from pucli.data.rows.user_file import ColumnChoice
+    from pucli.data import dataset_key
     from pucli.methods import get_method
     from pucli.metrics import get_metric
-    from pucli.models.compare import compare, declared_task, judge, own_task
 
     opt.choice("value of --labels", labels, ("pu", "true"))
     if is_table(methods[0]):
@@ -100,6 +97,12 @@ def command(  # noqa: PLR0913
         get_method(name)
     if metric:
         get_metric(metric)
+    names = dict.fromkeys(map(dataset_key, dataset or ()))
+    from pucli.core.processes import number_of_jobs
+    from pucli.data.rows.training_rows import check_one_source
+    from pucli.data.rows.user_file import ColumnChoice
+    from pucli.models.compare import compare, declared_task, judge, own_task
+
     for path in destination or ():
         output_file("--out", path, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
@@ -119,7 +122,7 @@ def command(  # noqa: PLR0913
             raise UsageError(
                 "--label, --positive, --positives-from, --labels and the options of columns and of reading need --data."
             )
-        tasks = [declared_task(name, scenario=scenario) for name in dict.fromkeys(dataset or ())]
+        tasks = [declared_task(name, scenario=scenario) for name in names]
     _remark(out, tasks)
     out.together()
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
@@ -162,7 +165,7 @@ def _splits(tasks: list[Task], scores: ComparisonScores, label_frequency: float,
     if tasks[0].known:
         kind = f"{repeats} {tasks[0].scenario} splits"
         return f"{kind} of each data set with label frequency {label_frequency:g}, seed {seed}{together}"
-    return f"{repeats} splits of the labeled and of the unlabeled rows, 70 % for training, seed {seed}{together}"
+    return f"{repeats} splits of the labeled and of the unlabeled rows, 70% for training, seed {seed}{together}"
 
 
 def _print(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, made: list[str]) -> None:

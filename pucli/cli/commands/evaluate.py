@@ -98,12 +98,12 @@ def command(  # noqa: PLR0913
     `pucli list metrics` describes them all. A model of a declared data set is scored on the rows that were
     held out in training.
     """
+    opt.choice("kind of labels", labels, ("true", "pu"))
+    _check_metrics(metrics or (), labels)
     from pucli.data.files.tables import title_of
     from pucli.data.rows.training_rows import check_one_source
     from pucli.models.saved import load_model
 
-    opt.choice("kind of labels", labels, ("true", "pu"))
-    _check_metrics(metrics or (), labels)
     saved = load_model(model)
     if saved.metadata.get("kind") == "density":
         raise UsageError(

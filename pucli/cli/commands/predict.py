@@ -11,7 +11,7 @@ import typer
 from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
-from pucli.cli.terminal import many, percent, percents
+from pucli.cli.terminal import many, percent, span
 from pucli.cli.threshold_options import (
     MovedThreshold,
     option_of,
@@ -89,7 +89,7 @@ def command(  # noqa: PLR0913
     """Predict the label of every row of a file.
 
     Each row of the output has its number (from 1), the columns of --id, the predicted label, the score and the
-    probability. A higher score means a more likely positive; rows with a score above 0 are predicted positive. The
+    probability. A higher score means a more likely positive; rows with a score above 0 are flagged. The
     probability is that of the positive class or, for more than two classes, of the predicted one. probability_low and
     probability_high take the class prior at either end of its interval; the latter is never 0, since a few labeled
     rows cannot exclude a positive. Probabilities hold only if the labeled rows are a random sample of the positives,
@@ -162,7 +162,7 @@ def _shift(out: Output, saved: SavedModel, source: tuple[list[Path], Reading], t
     if threshold.chosen is not None:
         raise UsageError(f"--adapt sets the threshold itself; leave out {option_of(threshold.chosen[0])} or --adapt.")
     found = shift_of(saved, *source)
-    out.remark(f"adapted to {percent(found.prior.value)} % positives ({percents(found.prior.low, found.prior.high)})")
+    out.remark(f"adapted to a class prior of {percent(found.prior.value)}% ({span(found.prior.low, found.prior.high)})")
     if found.verdict == "more":
         out.warn("more than the class prior has changed (`pucli shift`): rely neither on probabilities nor threshold.")
     return found
@@ -263,8 +263,8 @@ def _warn_of_unknown_goal(out: Output, threshold: MovedThreshold, model: Any) ->
     precision, prior = (model.estimates_[name] for name in ("precision", "prior"))
     if not (precision.known and prior.known):
         out.warn(
-            "the precision at this threshold cannot be told: the training rows allow anything from "
-            f"{percents(precision.low, precision.high)}."
+            f"the precision at this threshold is between {span(precision.low, precision.high, 'and')} by the training "
+            "rows; check 30 rows to know."
         )
 
 
@@ -299,7 +299,7 @@ def _warn_of_training_rows(out: Output, found: KnownRows | None, single_set: boo
 
 
 def _warn_of_one_class(out: Output, saved: SavedModel, counts: dict[str, int]) -> None:
-    """Warn if almost no row or almost every row is predicted positive."""
+    """Warn if almost no row or almost every row is flagged."""
     from pucli.estimators.base.pu import NEARLY_NONE
 
     tuned = "train with tuned parameters (`pucli tune`)"
@@ -310,8 +310,7 @@ def _warn_of_one_class(out: Output, saved: SavedModel, counts: dict[str, int]) -
     if not NEARLY_NONE <= found / total <= 1 - NEARLY_NONE:
         amount = "nothing" if found < total / 2 else "everything"
         out.warn(
-            f"nearly {amount} is predicted positive: {found:,} of {total:,} rows; use the score to rank the rows, or "
-            f"{way_out}."
+            f"nearly {amount} is flagged: {found:,} of {total:,} rows; use the score to rank the rows, or {way_out}."
         )
 
 

@@ -11,7 +11,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
 from pucli.cli.row_options import RowOptions
-from pucli.cli.terminal import many, number, percent, percents
+from pucli.cli.terminal import many, number, percent, span
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pucli.models.class_prior import GivenPrior, Priors
     from pucli.solvers.prior.estimate import PriorReport
 
+ESTIMATORS = ("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all")
 LIMITS = "holds if labels are random and some kind of rows is nearly all positive, which no data can confirm"
 EXAMPLES = """
 pucli prior customers.csv --label bought --positive yes
@@ -39,7 +40,7 @@ def command(
             "-e",
             help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
             "labeled or unlabeled row, or more than 1,000 features.",
-            autocompletion=completion.completer("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all"),
+            autocompletion=completion.completer(*ESTIMATORS),
         ),
     ] = None,
     replicates: Annotated[
@@ -70,13 +71,13 @@ def command(
     positive: it is too high if every kind is mixed, too low if most rows are positive. `pucli auto --verbose` shows
     what follows at either end of the interval.
     """
+    if estimator is not None:
+        opt.choice("estimator", estimator, ESTIMATORS)
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import FEW_LABELED
     from pucli.models.class_prior import estimate_of
-    from pucli.solvers.ensemble.class_prior import ALL_METHODS, ENSEMBLE_METHODS
+    from pucli.solvers.ensemble.class_prior import ENSEMBLE_METHODS
 
-    if estimator is not None:
-        opt.choice("estimator", estimator, (*ALL_METHODS, "all"))
     why = "`pucli prior` uses labeled positives and unlabeled rows alone"
     rows = rows_to_learn_from(out, "pu", where.source, without_negatives=why)
     labeled = rows.labeled
@@ -125,8 +126,7 @@ def _print_expected(out: Output, answer: Priors, given: GivenPrior) -> None:
     first, share, unlabeled = answer.estimates[0], number(given.prior, 3), answer.unlabeled
     out.text(
         f"--expected {given.expected:,}: class prior {share}, {given.called:,} of {unlabeled:,} unlabeled rows "
-        f"called at the threshold for F1, recall {percent(given.recall)} %, precision "
-        f"{percent(given.precision)} %"
+        f"flagged at the threshold for F1, recall {percent(given.recall)}%, precision {percent(given.precision)}%"
     )
     if given.fits is False:
         ends = f"{round(first.low * unlabeled):,} to {round(first.high * unlabeled):,}"
@@ -143,21 +143,21 @@ def _print(out: Output, meaning: str, answer: Priors) -> None:
     from pucli.cli.text.items import item
 
     first = answer.estimates[0]
-    level = "90 % interval"
+    level = "90% interval"
     if len(answer.estimates) == 1:
         interval = "no interval"
         if not math.isnan(first.low):
-            interval = f"{level}: {percents(first.low, first.high)}"
-        pairs = ("class prior", f"{percent(first.prior)} % ({interval})"), ("", meaning), ("estimator", first.method)
+            interval = f"{level}: {span(first.low, first.high)}"
+        pairs = ("class prior", f"{percent(first.prior)}% ({interval})"), ("", meaning), ("estimator", first.method)
         for line in (line for name, text in pairs for line in item(name, text)):
             out.text(line)
     else:
         out.text(f"class prior: {meaning}")
-        ends = ["-" if math.isnan(e.low) else percents(e.low, e.high) for e in answer.estimates]
-        rows = [[e.method, f"{percent(e.prior)} %", end] for e, end in zip(answer.estimates, ends, strict=True)]
+        ends = ["-" if math.isnan(e.low) else span(e.low, e.high) for e in answer.estimates]
+        rows = [[e.method, f"{percent(e.prior)}%", end] for e, end in zip(answer.estimates, ends, strict=True)]
         out.table(["estimator", "class prior", level], rows)
     if answer.share_in_test_set is not None:
-        out.text(f"true share in the test set: {percent(answer.share_in_test_set)} %")
+        out.text(f"true share in the test set: {percent(answer.share_in_test_set)}%")
 
 
 def _advise(out: Output, report: PriorReport, replicates: int) -> None:
@@ -184,9 +184,8 @@ def _advise(out: Output, report: PriorReport, replicates: int) -> None:
         return
     if first.narrow:
         out.warn(
-            f"the class prior cannot be told from these rows: anything from {percents(first.low, first.high)} "
-            f"fits. If you use it (--param prior={number(first.prior, 3)}), see what both "
-            "ends give."
+            f"the class prior is between {span(first.low, first.high, 'and')}; check rows (`pucli review --for prior`) "
+            f"to know. If you use it (--param prior={number(first.prior, 3)}), try both ends."
         )
         return
     reason = f"the interval of {first.method} is wide"

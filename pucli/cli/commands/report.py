@@ -40,11 +40,11 @@ def command(
     results: opt.Results = Path("results"),
     allow_changes: opt.AllowChanges = False,
 ) -> int:
-    """Print the table of an experiment from its finished cells.
+    """Print the table of an experiment from its finished runs.
 
-    No cell is run, so the command can be used while `pucli reproduce` is running. `pucli reproduce --collect` makes the
+    Nothing is run, so the command can be used while `pucli reproduce` is running. `pucli reproduce --collect` makes the
     table of some methods or data sets alone, or of a smaller profile than the largest that was run. Without a store, as
-    in a fresh clone, the table is built from cells.csv.gz. Exit code 1 means that some cell failed.
+    in a fresh clone, the table is built from cells.csv.gz. Exit code 1 means that some run failed.
     """
     from pucli.cli.text.report import print_report
     from pucli.report import collect
@@ -79,6 +79,6 @@ def _report_all(out: Output, results: Path) -> int:
          ", ".join(f"{number} {verdict}" for verdict, number in report.verdicts.items())]
         for report in reports
     ]  # fmt: skip
-    out.table(["experiment", "profile", "cells", "verdicts"], lines)
+    out.table(["experiment", "profile", "runs", "verdicts"], lines)
     out.document(AllReports(reports))
     return 1 if any(report.cells["failed"] for report in reports) else 0

@@ -56,22 +56,20 @@ def command(  # noqa: PLR0913
         ),
     ] = "loky",
     only_collect: Annotated[
-        bool, typer.Option("--collect", help="Run nothing; build the table from the finished cells.")
+        bool, typer.Option("--collect", help="Run nothing; build the table from the finished runs.")
     ] = False,
     show_status: Annotated[
-        bool, typer.Option("--status", help="Run nothing; show the finished, failed and remaining cells.")
+        bool, typer.Option("--status", help="Run nothing; show the finished, failed and remaining runs.")
     ] = False,
     parts: Annotated[
         list[Path] | None,
         typer.Option(
             "--merge",
             metavar="DIR",
-            help="Run nothing; import the finished cells of this --results folder of another run. Repeatable.",
+            help="Run nothing; import the finished runs of this --results folder of another machine. Repeatable.",
         ),
     ] = None,
-    max_cells: Annotated[
-        int | None, typer.Option("--max-cells", min=1, help="Stop after this number of cells.")
-    ] = None,
+    max_cells: Annotated[int | None, typer.Option("--max-cells", min=1, help="Stop after this number of runs.")] = None,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -92,9 +90,9 @@ def command(  # noqa: PLR0913
 ) -> int:
     """Run an experiment and compare its table with the published one.
 
-    Each cell is stored as soon as it is finished and is never run again. After Ctrl-C, a crash or a full disk, the same
-    command continues where it stopped. Exit code 1 means that some cell failed, or that a data set could not be had;
-    the cells of the other data sets run all the same.
+    A run is one data set, condition, repeat and method. Each is stored as soon as it is finished and is never done
+    again. After Ctrl-C, a crash or a full disk, the same command continues where it stopped. Exit code 1 means that
+    some run failed, or that a data set could not be had; the runs of the other data sets are done all the same.
     """
     from pucli.cli.text.report import print_report
     from pucli.core.declared_files import declared_path
@@ -128,7 +126,7 @@ def command(  # noqa: PLR0913
         return 0
     output_folder("--results", results)
     out.if_interrupted = (
-        f"Finished cells are kept in {results_folder(declared, results)}; run the same command again to continue."
+        f"Finished runs are kept in {results_folder(declared, results)}; run the same command again to continue."
     )
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     finished, imported, summary = 0, None, None
@@ -136,7 +134,7 @@ def command(  # noqa: PLR0913
         imported = _merge(out, declared, parts, which["profile"], results)
     elif not only_collect:
         _warn_of_empty_store(out, results_folder(declared, results))
-        with out.progress(declared.name, "cells") as bar:
+        with out.progress(declared.name, "runs") as bar:
             summary = run(
                 declared,
                 n_jobs=n_jobs,
@@ -148,13 +146,13 @@ def command(  # noqa: PLR0913
             )
         finished = summary.total - summary.left
         out.remark(
-            f"{many(summary.ran, 'cell')} run in {duration(summary.seconds)}, {summary.already_done:,} already done"
+            f"{many(summary.ran, 'run')} done in {duration(summary.seconds)}, {summary.already_done:,} done before"
             + (f", {summary.failed:,} failed" if summary.failed else "")
         )
     report = collect(declared, **which)
     if report.cells["done"] < finished:
         raise RunError(
-            f"the run finished {finished} cells, but {report.folder} has {report.cells['done']} of them: something "
+            f"{finished} runs are finished, but {report.folder} has {report.cells['done']} of them: something "
             "else changed the folder. Put the store back in its place, or run the same command again."
         )
     out.document(Reproduced(report.verdicts, report, summary, imported))
@@ -172,7 +170,7 @@ def _without_data(unavailable: list[Unavailable]) -> str:
     """Name the data sets that could not be had and the way to get them, with the reason of the first."""
     names = " ".join(one.name for one in unavailable)
     return (
-        f"{many(len(unavailable), 'data set')} could not be had, and the cells of the others ran: {names}. "
+        f"{many(len(unavailable), 'data set')} could not be had, and the runs of the others are done: {names}. "
         f"Run `pucli fetch {names}`, or set PUCLI_MIRROR to a folder or an address that has them; then run the same "
         "command again. "
         f"{unavailable[0].name}: {unavailable[0].message}"
@@ -195,16 +193,16 @@ def _merge(out: Output, experiment: Experiment, folders: list[Path], profile: st
 
     taken = merge_stores(experiment, folders, profile=profile, results_dir=results)
     named = ", ".join(map(str, folders))
-    out.remark(f"{many(taken, 'cell')} imported from {named}")
+    out.remark(f"{many(taken, 'run')} imported from {named}")
     left_out = cells_of_other_profiles(experiment, folders, profile)
     if left_out and not taken and not collect(experiment, profile=profile, results_dir=results).cells["done"]:
         raise UsageError(
-            f"no cell of profile {profile} in {named}: {many(left_out, 'finished cell')} there of another profile; "
+            f"no run of profile {profile} in {named}: {many(left_out, 'finished run')} there of another profile; "
             "give --profile as for the parts."
         )
     if left_out:
         out.warn(
-            f"not imported, because of another profile than {profile}: {many(left_out, 'finished cell')}; give "
+            f"not imported, because of another profile than {profile}: {many(left_out, 'finished run')}; give "
             "--profile as for the parts."
         )
     return taken
@@ -221,8 +219,8 @@ def _warn_of_empty_store(out: Output, folder: Path) -> None:
             known = sum(row["status"] == "done" for row in read_cells_csv(folder).values())
             if known:
                 out.warn(
-                    f"{folder / STORE} is empty, but the cells beside it list {known} finished ones, which are run "
-                    "again; stop, and put the store back in its place, to keep them."
+                    f"{folder / STORE} is empty, but cells.csv.gz beside it lists {known} finished runs, which are "
+                    "done again; stop, and put the store back in its place, to keep them."
                 )
 
 
@@ -231,7 +229,7 @@ def _refuse_together(without_run: dict[str, Any], of_a_run: dict[str, Any]) -> N
     chosen = [name for name, given in without_run.items() if given]
     chosen += [name for name, given in of_a_run.items() if given] if chosen else []
     if len(chosen) > 1:
-        raise UsageError(f"{chosen[0]} runs no cell, so {chosen[1]} has no effect; leave out one of them.")
+        raise UsageError(f"{chosen[0]} runs nothing, so {chosen[1]} has no effect; leave out one of them.")
 
 
 def _part(shard: str | None) -> tuple[int, int] | None:
@@ -261,18 +259,18 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     at_least = "at least " if plan.fits_at_least else ""
     jobs = f" with {many(plan.n_jobs, 'job')}" if plan.n_jobs > 0 else ""
     if plan.left == 0:
-        time = "none: every cell is done"
+        time = "none: every run is done"
     elif plan.seconds is None:
-        time = "unknown, no similar cell has run in this results folder"
+        time = "unknown, no similar run is in this results folder"
     else:
         known = "" if plan.seconds_known_for >= plan.left else f", judged by {plan.seconds_known_for:,} of them"
-        time = f"about {duration(plan.seconds)}{jobs}, as similar cells took{known}"
+        time = f"about {duration(plan.seconds)}{jobs}, as similar runs took{known}"
     sets = dict.fromkeys(file.dataset for file in plan.downloads)
     sizes = {name: [file.bytes for file in plan.downloads if file.dataset == name] for name in sets}
     files = ", ".join(f"{name} ({_size(found)})" for name, found in sizes.items())
     out.fields(
         [
-            ("left", f"{plan.left:,} of {many(plan.total, 'cell')}, {at_least}{many(plan.fits, 'fit')}"),
+            ("left", f"{plan.left:,} of {many(plan.total, 'run')}, {at_least}{many(plan.fits, 'fit')}"),
             ("time", time),
             ("downloads", f"{many(len(plan.downloads), 'file')}: {files}" if plan.downloads else None),
             ("profile", plan.profile + "".join(f"; {text}" for text in plan.reductions)),
@@ -283,11 +281,11 @@ def _print_dry_run(out: Output, plan: DryRun) -> None:
     keys = ["dataset", "method", "cells", "done", "failed", "left", "fits", "seconds"]
     shown = [key for key in keys if any(row[key] not in (0, None) for row in plan.rows)]
     rows = [[duration(row[key]) if key == "seconds" and row[key] else row[key] for key in shown] for row in plan.rows]
-    out.table([{"dataset": "data set", "seconds": "time"}.get(key, key) for key in shown], rows)
+    out.table([{"dataset": "data set", "cells": "runs", "seconds": "time"}.get(key, key) for key in shown], rows)
 
 
 def _summary(found: Status) -> str:
-    text = f"{found.experiment}, profile {found.profile}: {found.done:,} of {many(found.total, 'cell')} done"
+    text = f"{found.experiment}, profile {found.profile}: {found.done:,} of {many(found.total, 'run')} done"
     text += f", {found.failed:,} failed" if found.failed else ""
     if found.left:
         text += f", {found.left:,} left"
@@ -300,13 +298,13 @@ def _show_status(out: Output, found: Status, experiment: str, results: Path) -> 
     """Print which cells are done, failed and left; return the exit code."""
     out.document(found)
     out.text(_summary(found))
-    last = f"; the last cell finished {found.last.replace('T', ' ').replace('+00:00', ' UTC')}" if found.last else ""
+    last = f"; the last run finished {found.last.replace('T', ' ').replace('+00:00', ' UTC')}" if found.last else ""
     out.text(f"{duration(found.seconds)} of computing{last}")
     unfinished = [row for row in found.rows if row["left"] or row["failed"]]
     if unfinished:
         out.text()
         keys = ["dataset", "method", "cells", "done", "failed", "left"]
-        out.table(["data set", *keys[1:]], [[row[key] for key in keys] for row in unfinished])
+        out.table(["data set", "method", "runs", *keys[3:]], [[row[key] for key in keys] for row in unfinished])
     for failure in found.failures:
         out.text()
         out.text(f"{len(failure.cells):,} failed: {failure.reason}")

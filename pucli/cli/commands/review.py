@@ -12,7 +12,7 @@ from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import UsualReading
-from pucli.cli.terminal import many, percent
+from pucli.cli.terminal import many, percent, span
 from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ pucli review --answers sample.csv --at-least 0.7
 
 @dataclass(frozen=True)
 class ToReview:
-    """Rows to look at, written to a file."""
+    """Rows to check, written to a file."""
 
     model: Path | None
     data: Path | list[Path] | None
@@ -40,7 +40,7 @@ class ToReview:
     file: Path
     goal: str  # of --for
     unlabeled: int
-    called: int
+    flagged: int
     rows: int
     seed: int
 
@@ -70,12 +70,12 @@ def command(  # noqa: PLR0913
         ),
     ] = None,
     destination: Annotated[Path | None, typer.Option("--out", "-o", help="Write the rows to this .csv file.")] = None,
-    count: Annotated[int, typer.Option("--rows", metavar="N", help="Number of rows to look at.", min=1)] = 50,
+    count: Annotated[int, typer.Option("--rows", metavar="N", help="Number of rows to check.", min=1)] = 50,
     goal: Annotated[
         str,
         typer.Option(
             "--for",
-            help="positives: the rows with the highest scores. precision: a random sample of the rows called positive. "
+            help="positives: the rows with the highest scores. precision: a random sample of the flagged rows. "
             "prior: half of those, half of the others.",
             autocompletion=completion.completer(*GOALS),
         ),
@@ -105,20 +105,20 @@ def command(  # noqa: PLR0913
     ] = None,
     safe: SpreadsheetSafe = False,
 ) -> None:
-    """Choose rows to look at by hand, and read the answers back.
+    """Choose rows to check by hand, and read the answers back.
 
-    --out FILE writes a CSV with the number of each row, its identifiers, its score, whether the model calls it
-    positive, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
+    --out FILE writes a CSV with the number of each row, its identifiers, its score, whether the model flags
+    it, the probability with which it was drawn, and an empty column answer. Rows that the label column marks as
     positive or as known negatives are left out. With the same seed, a larger --rows contains the rows of a smaller one,
     in the same order.
 
-    --answers FILE prints the share of positives with a 90 % interval: among the rows called positive (files of --for
+    --answers FILE prints the share of positives with a 90% interval: among the flagged rows (files of --for
     precision, a random sample), also among all unlabeled rows (--for prior), or among the rows with the highest scores
-    (--for positives). It takes files of several kinds together. An empty answer means that nobody has looked. Answer a
+    (--for positives). It takes files of several kinds together. An empty answer means not checked. Answer a
     random sample from the top down, so that the answered rows are a random sample as well.
     """
     if at_least is not None and not 0.0 < at_least < 1.0:
-        raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70 %.")
+        raise UsageError(f"--at-least {at_least:g}: must be between 0 and 1, e.g. 0.7 for 70%.")
     if answers:
         if model is not None or data or scored is not None or destination is not None:
             raise UsageError("--answers reads rows back; leave out --model, --data, --scored and --out.")
@@ -138,7 +138,7 @@ def command(  # noqa: PLR0913
     choice("value of --for", goal, GOALS)
     output_file("--out", destination, *(data or ()), *filter(None, [model, scored]))
     if destination.suffix.lower() != ".csv":
-        raise UsageError(f"--out {destination}: rows to look at are written as CSV; use the extension .csv.")
+        raise UsageError(f"--out {destination}: rows to check are written as CSV; use the extension .csv.")
     _keep_answers(destination)
     wanted = Wanted(count, goal, seed)
     if scored is not None:
@@ -164,7 +164,7 @@ def _keep_answers(destination: Path) -> None:
 def _of_model(
     out: Output, model: Path, data: list[Path], reading: UsualReading, wanted: Wanted, ids: list[str] | None
 ) -> Draw:
-    """Return rows to look at, scored by a model."""
+    """Return rows to check, scored by a model."""
     from pucli.data.reading import normal
     from pucli.models.review import draw
     from pucli.models.saved import load_model
@@ -177,13 +177,13 @@ def _of_model(
     if found.trained is not None:
         out.warn(
             f"{found.trained} that the model was trained on: their scores are not held out, so that other rows may be "
-            "called than `pucli auto` counted; take its file: --scored FILE in place of --model and --data."
+            "flagged than `pucli auto` counted; take its file: --scored FILE in place of --model and --data."
         )
     return found
 
 
 def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: dict[str, Any], *, safe: bool) -> None:
-    """Write rows to look at, and say what to do with them."""
+    """Write rows to check, and say what to do with them."""
     from pucli.core.atomic_files import replacing
     from pucli.data.files.writers import open_writer
 
@@ -191,16 +191,16 @@ def _write(out: Output, found: Draw, destination: Path, wanted: Wanted, source: 
         writer.write(found.rows)
     written, data = len(found.rows), source["data"]
     source |= {"data": data[0] if len(data) == 1 else data or None, "file": destination, "goal": wanted.goal}
-    out.document(ToReview(**source, unlabeled=found.unlabeled, called=found.called, rows=written, seed=wanted.seed))
+    out.document(ToReview(**source, unlabeled=found.unlabeled, flagged=found.flagged, rows=written, seed=wanted.seed))
     total = many(found.unlabeled, "unlabeled row")
-    of = f"{written:,} of the {found.called:,} called rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
+    of = f"{written:,} of the {found.flagged:,} flagged rows, drawn at random ({found.unlabeled:,} unlabeled in all)"
     if wanted.goal == "positives":
-        of = f"the {written:,} with the highest scores of {total}" if written > 1 else f"the likeliest of {total}"
+        of = f"the {written:,} with the highest scores of {total}" if written > 1 else f"the top row of {total}"
     elif wanted.goal == "prior":
-        of = f"{written:,} of {total}, drawn at random: {int((found.rows['called'] == 'yes').sum()):,} of the "
-        of += f"{found.called:,} called ones, the others of the rest"
-    elif written == found.called:
-        of = f"all {many(written, 'called row')}, in random order ({found.unlabeled:,} unlabeled in all)"
+        of = f"{written:,} of {total}, drawn at random: {int((found.rows['flagged'] == 'yes').sum()):,} of the "
+        of += f"{found.flagged:,} flagged ones, the others of the rest"
+    elif written == found.flagged:
+        of = f"all {many(written, 'flagged row')}, in random order ({found.unlabeled:,} unlabeled in all)"
     out.text(f"rows     {of}")
     out.text(f"written  {destination}")
     out.text(
@@ -228,7 +228,7 @@ def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int 
     of = found.precision or found.last
     if at_least is None or of is None:
         return None, None
-    whole = found.called if found.precision is not None else None
+    whole = found.flagged if found.precision is not None else None
     if of.low <= at_least <= of.high and of.low != of.high:
         return None, answers_needed(of, found.answered if whole else found.last_rows, at_least, whole)
     return of.value >= at_least, None
@@ -237,39 +237,39 @@ def _decision(found: Answers, at_least: float | None) -> tuple[bool | None, int 
 def _lines(found: Answers, at_least: float | None, decided: bool | None, needed: int | None) -> list[tuple[str, str]]:
     """Return the lines of the answer, each a name and a text."""
     said: list[tuple[str, Any]] = [
-        ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive; intervals of 90 %")
+        ("answers", f"{found.answered:,} of {many(found.rows, 'row')}; {found.positive:,} positive; 90% intervals")
     ]
     if found.precision is not None:
-        about, low, high = (round(found.called * end) for end in vars(found.precision).values())
+        about, low, high = (round(found.flagged * end) for end in vars(found.precision).values())
         ends = f" ({low:,} to {high:,})" if low < high else ""
         said += [
-            ("precision", f"{_percent(found.precision)} of the called rows are positive"),
-            ("positives", f"{about:,} of the {found.called:,} called rows{ends}"),
+            ("precision", f"{_percent(found.precision)} of the flagged rows are positive"),
+            ("positives", f"{about:,} of the {found.flagged:,} flagged rows{ends}"),
         ]
     if found.prior is not None and found.unlabeled is not None:
         about, low, high = (round(found.unlabeled * end) for end in vars(found.prior).values())
         all_rows = f"the {found.unlabeled:,} unlabeled rows are positive: {about:,} ({low:,} to {high:,})"
         said.append(("prior", f"{_percent(found.prior)} of {all_rows}"))
     if found.precision is None and found.last is not None:
-        said.append(("precision", "not known: no random sample of the called rows (--for precision)"))
+        said.append(("precision", "not known: no random sample of the flagged rows (--for precision)"))
     if found.last is not None:
         last = f"the last {found.last_rows:,} by score are" if found.last_rows > 1 else "the last row by score is"
         said.append(("last", f"{_percent(found.last)} of {last} positive"))
     if at_least is None:
         return said
-    of = "the called rows" if found.precision is not None else "the next rows seem to"
+    of = "the flagged rows" if found.precision is not None else "the next rows seem to"
     if decided is None:
         more = "answers cannot tell"
         if needed is not None:
             more = f"about {many(max(1, needed - found.answered), 'more answer')} would tell"
-        said.append(("decision", f"at least {100 * at_least:.3g} % is open; {more}"))
+        said.append(("decision", f"at least {100 * at_least:.3g}% is open; {more}"))
     else:
         verb = "reach" if decided else "stay below"
-        said.append(("decision", f"{of} {verb} {100 * at_least:.3g} %; more answers hardly matter"))
+        said.append(("decision", f"{of} {verb} {100 * at_least:.3g}%; more answers hardly matter"))
     return said
 
 
 def _percent(share: Share) -> str:
     if share.low == share.high:
-        return f"{percent(share.value)} % (all looked at)"
-    return f"{percent(share.value)} % ({percent(share.low)} to {percent(share.high)} %)"
+        return f"{percent(share.value)}% (all checked)"
+    return f"{percent(share.value)}% ({span(share.low, share.high)})"

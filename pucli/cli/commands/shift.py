@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
 from pucli.cli.row_options import ModelFile, NewFiles, UsualReading
-from pucli.cli.terminal import percent, percents
+from pucli.cli.terminal import percent, span
 from pucli.core.errors import UsageError, shell_word
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ MOST_NAMED = 5
 def command(out: Output, model: ModelFile, data: NewFiles, reading: UsualReading) -> None:
     """Estimate the class prior of a new file: its share of positives.
 
-    `pucli shift` estimates the share by maximum likelihood from held-out scores of training and the scores of the file
+    `pucli shift` estimates it by maximum likelihood from held-out scores of training and the scores of the file
     (Qin 1999) or, for models that keep no held-out scores, from probabilities (Saerens, Latinne, Decaestecker 2002).
-    Its 90 % interval holds if nothing else has changed. Each column is tested for other changes; combinations of
-    columns are not. `pucli predict --adapt` adapts probabilities and threshold to the share.
+    Its 90% interval holds if nothing else has changed. Each column is tested for other changes; combinations of
+    columns are not. `pucli predict --adapt` adapts probabilities and threshold to it.
     """
     from pucli.data.files.tables import title_of
     from pucli.models.saved import load_model
@@ -50,7 +50,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: UsualReading
         out.warn(
             f"more than the class prior has changed: do not rely on this estimate; train again on such rows{instead}."
         )
-    out.remark("The share holds if nothing else has changed; combinations of columns are not tested.")
+    out.remark("The class prior holds if nothing else has changed; combinations of columns are not tested.")
 
 
 def _lines(found: Shift, title: str, population: str) -> list[str]:
@@ -65,14 +65,14 @@ def _lines(found: Shift, title: str, population: str) -> list[str]:
     p = tests.get(found.verdict)
     old, new = found.training_prior, found.prior
     return [
-        f"positives  {_share(new.value, new.low, new.high)} of {found.rows:,} rows of {title}",
-        f"training   {_share(old.value, old.low, old.high)} of {population}",
-        f"change     {said}" + ("" if p is None else f" (p {_p(p)})"),
+        f"class prior  {_share(new.value, new.low, new.high)} of {found.rows:,} rows of {title}",
+        f"in training  {_share(old.value, old.low, old.high)} of {population}",
+        f"change       {said}" + ("" if p is None else f" (p {_p(p)})"),
     ]
 
 
 def _share(value: float, low: float, high: float) -> str:
-    return f"{percent(value)} % ({percents(low, high)})"
+    return f"{percent(value)}% ({span(low, high)})"
 
 
 def _p(p: float) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pucli.cli import completion
-from pucli.cli.options import Scenario, Seed, TrueLabelFrequency
+from pucli.cli.options import Scenario, Seed, TrueLabelFrequency, choice
 from pucli.cli.output import Output, output_file
 from pucli.cli.row_options import EXAMPLE, announce_example
 from pucli.core.errors import shell_word
@@ -19,6 +19,8 @@ pucli split wifi
 pucli split wifi --scenario single-training-set --label-frequency 0.25 --repeats 10 --seed 7 --out wifi.json
 pucli train --method glpual --dataset wifi --split wifi.json --repeat 3
 """
+
+LABELINGS = ("scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb")
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,7 @@ def command(
             "--labeling",
             help="Which positives are labeled: scar (at random), sar-feature, sar-score, or sar-lbe-a, sar-lbe-b or "
             "sar-pusb of PU-Bench.",
-            autocompletion=completion.completer(
-                "scar", "sar-feature", "sar-score", "sar-lbe-a", "sar-lbe-b", "sar-pusb"
-            ),
+            autocompletion=completion.completer(*LABELINGS),
         ),
     ] = "scar",
     repeats: Annotated[int, typer.Option("--repeats", help="Number of splits.", min=1)] = 10,
@@ -86,6 +86,7 @@ def command(
     """
     from pucli.data import dataset_key, load_dataset, repeated_splits, save_splits
 
+    choice("labeling", labeling, LABELINGS)
     if name is None:
         announce_example(out, "pucli split NAME (`pucli list datasets`)")
         name = EXAMPLE

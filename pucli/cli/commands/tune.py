@@ -92,10 +92,10 @@ def command(  # noqa: PLR0913
     `pucli tune` compares parameters by cross-validation, with a score that needs only labeled positives and unlabeled
     rows. The default score is PU-AUC: the share of pairs of a labeled and an unlabeled held-out row in which the
     labeled one scores higher. Then `tune` moves the threshold to the largest F1, estimated from
-    the recall on labeled rows, the share of rows predicted positive, and an estimated class prior.
+    the recall on labeled rows, the share of flagged rows, and an estimated class prior.
 
     --score f1 compares parameters by this F1 and moves no threshold. --score puf --cv-repeats 1 is the rule of the
-    GLPUAL thesis: PUF is the squared recall divided by the share predicted positive. Benchmark `tuning` compares all
+    GLPUAL thesis: PUF is the squared recall divided by the share of flagged rows. Benchmark `tuning` compares all
     three.
     """
     from pucli.cli.compiling import announce_compiling
@@ -220,8 +220,8 @@ def _report(
             ),
             ("criterion", _criterion(result.rule)),
             ("F1 at the threshold", f"{number(result.f1, 3)} (estimated)" if result.rule == "pu-auc" else None),
-            ("recall on labeled rows", f"{percent(best['positive_labeled'] / best['n_labeled'])} %, held out"),
-            ("predicted positive", f"{percent(share)} % of the held-out rows"),
+            ("recall on labeled rows", f"{percent(best['positive_labeled'] / best['n_labeled'])}%, held out"),
+            ("flagged", f"{percent(share)}% of the held-out rows"),
             ("method", f"{method} on {rows.title}"),
             ("tried", f"{many(len(result.trials), 'point')}, {many(result.n_fits, 'fit')}; {duration(result.seconds)}"),
             ("trials", trials),
@@ -248,7 +248,7 @@ def _warn_if_useless(out: Output, best: dict[str, Any], n_labeled: int, result: 
     called, recall = best["positive_unlabeled"] / best["n_unlabeled"], best["positive_labeled"] / best["n_labeled"]
     n = min(n_labeled, best["n_labeled"])  # repeated folds hold the same rows
     if called > MOST_CALLED:
-        out.warn(f"{100 * called:.1f} % of the unlabeled rows are predicted positive: the choice may be useless.")
+        out.warn(f"{100 * called:.1f}% of the unlabeled rows are flagged: the choice may be useless.")
     by_chance = chance_limit(n, n * best["n_unlabeled"] // best["n_labeled"])
     if result.rule == "pu-auc" and result.score <= by_chance:
         out.warn(
@@ -257,6 +257,6 @@ def _warn_if_useless(out: Output, best: dict[str, Any], n_labeled: int, result: 
         )
     elif recall - called <= CHANCE * math.sqrt(called * (1.0 - called) / n):
         out.warn(
-            f"the choice may be useless: of held-out rows, it predicts {100 * recall:.0f} % of the labeled and "
-            f"{100 * called:.0f} % of the unlabeled ones positive, which may be chance."
+            f"the choice may be useless: of held-out rows, it flags {100 * recall:.0f}% of the labeled and "
+            f"{100 * called:.0f}% of the unlabeled ones, which may be chance."
         )

@@ -183,5 +183,5 @@ def _described(record: UsedColumn) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent, which is 100 % only if it is exactly so."""
-    return f"{min(round(100.0 * share, 1), 99.9) if share < 1.0 else 100:g} %"
+    """Return a share in percent, which is 100% only if it is exactly so."""
+    return f"{min(round(100.0 * share, 1), 99.9) if share < 1.0 else 100:g}%"

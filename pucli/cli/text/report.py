@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def print_report(out: Output, report: Report) -> None:
     """Print `report`: published beside obtained, difference in its standard errors, verdict."""
     from pucli.report.tables.summary import flags_in_words
-    from pucli.report.tables.verdict import STYLES
+    from pucli.report.tables.verdict import STYLES, in_words
 
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in report.verdicts.items())
     counts = report.cells
@@ -31,11 +31,11 @@ def print_report(out: Output, report: Report) -> None:
             ("verdicts", verdicts or "none: no figure of this table was published"),
             ("table", f"{report.title} ({report.source})" if report.source else report.title),
             ("profile", report.profile + (f": {'; '.join(report.reductions)}" if report.reductions else "")),
-            ("cells", cells),
+            ("runs", cells),
         ]
     )
     out.text()
-    columns = ["data set", "setting", "method", "metric", "published", "obtained", "puf", "repeats", "diff/se"]
+    columns = ["data set", "condition", "method", "metric", "published", "obtained", "puf", "repeats", "diff/se"]
     columns.append("verdict" if report.verdicts else "flags")
     rows = [
         [
@@ -48,7 +48,7 @@ def print_report(out: Output, report: Report) -> None:
             plus_minus(row.puf_mean, row.puf_sd),
             f"{row.repeats}/{row.expected_repeats}" if row.expected_repeats and len(repeats) > 1 else "",
             _signed(row.difference_in_errors),
-            (row.verdict + _signs(row)).strip(),
+            (in_words(row.verdict) + _signs(row)).strip(),
         ]
         for row in report.rows
     ]
@@ -70,7 +70,7 @@ def print_report(out: Output, report: Report) -> None:
     for error in report.errors[:5]:
         out.warn(f"failed: {error}")
     if len(report.errors) > 5:
-        out.warn(f"{many(len(report.errors) - 5, 'more cell')} failed; cells.csv.gz has all errors.")
+        out.warn(f"{many(len(report.errors) - 5, 'more run')} failed; cells.csv.gz has all errors.")
 
 
 def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
@@ -82,7 +82,7 @@ def _print_rows(out: Output, columns: list[str], rows: list[list[str]]) -> None:
         out.table(columns, rows, styles=styles, whole="method")
         out.text()
         return
-    shared = [i for i, name in enumerate(columns) if name in ("data set", "setting", "metric")]
+    shared = [i for i, name in enumerate(columns) if name in ("data set", "condition", "metric")]
     others = [i for i in range(len(columns)) if i not in shared]
     for heading, block in itertools.groupby(rows, key=lambda row: [row[i] for i in shared]):
         out.text(", ".join(part for part in heading if part))

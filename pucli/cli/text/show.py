@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pucli.cli.terminal import number, percent, percents
+from pucli.cli.terminal import number, percent, span
 from pucli.core.inert_text import inert_text
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ RANDOM = (
 )
 ORDERED = "All estimates hold only if labels were given by how clearly a row is positive; the data cannot reveal this."
 # Plainer names of estimates, and those that are no shares of rows.
-NAMES = {"share": "rows called", "f1": "F1", "auc": "AUC"}
+NAMES = {"share": "rows flagged", "f1": "F1", "auc": "AUC"}
 SCORES = ("f1", "auc")
 SAME = "New rows must come from the population of the training rows."
 
 
 @dataclass(frozen=True)
 class OpenInterval:
-    """A value with its 90 % interval; the value is None where the rows do not determine it."""
+    """A value with its 90% interval; the value is None where the rows do not determine it."""
 
     value: float | None
     low: float
@@ -154,7 +154,7 @@ def facts(card: ModelCard) -> list[tuple[str, str | None]]:
         ("identifiers", ", ".join(card.ids) or None),
         ("features", f"{card.features:,}"),
         ("parameters", ", ".join(f"{name}={number(value)}" for name, value in card.params.items()) or None),
-        ("called positive", threshold),
+        ("flagged", threshold),
         ("class prior", _between(card.class_prior)),
         *((NAMES.get(name, name), _between(one, name not in SCORES)) for name, one in card.estimates.items()),
         ("written by", ", ".join(f"{name} {version}" for name, version in versions.items()) or None),
@@ -168,11 +168,11 @@ def _between(estimate: OpenInterval | None, share: bool = True) -> str | None:
     value, low, high = (estimate.value, estimate.low, estimate.high)
 
     def shown(one: float) -> str:
-        return f"{percent(one)} %" if share else number(one)
+        return f"{percent(one)}%" if share else number(one)
 
     if low is None or high is None or low == high:
         return None if low is None else shown(low)
-    ends = percents(low, high) if share else f"{number(low)} to {number(high)}"
+    ends = span(low, high) if share else f"{number(low)} to {number(high)}"
     return f"{'cannot be told' if value is None else shown(value)} ({ends})"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.output import Output
-from pucli.cli.terminal import many, number, percent, percents
+from pucli.cli.terminal import many, number, percent, span
 
 if TYPE_CHECKING:
     from pucli.models.fitting import Fitted
@@ -20,7 +20,7 @@ def print_model(out: Output, answer: Trained, fitted: Fitted) -> None:
     out.fields(
         [
             ("learned from", _rows(answer)),
-            ("called", _called_positive(answer)),
+            ("flagged", _flagged(answer)),
             ("held out", _held_out(answer.held_out)),
             ("ranking", _ranking(answer.held_out)),
             ("probability", _probability(answer.probability, answer.held_out, fitted.probability)),
@@ -47,11 +47,11 @@ def _rows(answer: Trained) -> str:
     return f"{answer.rows:,} rows, {answer.labeled:,} labeled, {answer.unlabeled:,} unlabeled{known}"
 
 
-def _called_positive(answer: Trained) -> str | None:
+def _flagged(answer: Trained) -> str | None:
     share, recall = answer.positive_share, answer.labeled_recall
     if share is None or recall is None:
         return None
-    return f"{number(100 * share)} % of the unlabeled rows, {number(100 * recall)} % of the labeled ones"
+    return f"{number(100 * share)}% of the unlabeled rows, {number(100 * recall)}% of the labeled ones"
 
 
 def _held_out(checked: HeldOutResults | None) -> str | None:
@@ -61,8 +61,8 @@ def _held_out(checked: HeldOutResults | None) -> str | None:
         100 * value for value in (checked.share, checked.recall, checked.share_sd, checked.recall_sd)
     )
     return (
-        f"calls {number(share)} ± {number(share_sd, 2)} % of the unlabeled rows, {number(recall)} ± "
-        f"{number(recall_sd, 2)} % of the labeled ones (± standard deviation over folds)"
+        f"flags {number(share)} ± {number(share_sd, 2)}% of the unlabeled rows, {number(recall)} ± "
+        f"{number(recall_sd, 2)}% of the labeled ones (± standard deviation over folds)"
     )
 
 
@@ -82,8 +82,8 @@ def _probability(
     value, low, high = (priors[name] for name in ("prior", "prior_low", "prior_high"))
     if low < high and not curve["ranks"]:
         return "from held-out scores; the class prior cannot be told, as labeled rows hardly rank above unlabeled ones"
-    known = "as given" if low == high else f"90 % interval {percents(low, high)}"
-    return f"from held-out scores, with a class prior of {percent(value)} % ({known})"
+    known = "as given" if low == high else f"90% interval {span(low, high)}"
+    return f"from held-out scores, with a class prior of {percent(value)}% ({known})"
 
 
 def _missing_cells(answer: Trained) -> str | None:

@@ -39,7 +39,7 @@ def _table(report: Report, metric: str) -> str:
     caption = (
         f"{report.title}: {unit}, obtained mean {PLUS_MINUS} standard deviation, published below it"
         f"{', then PUF of the same predictions' if with_puf else ''}. "
-        f"Profile {report.profile}: {report.extent}; {report.cells['done']} of {report.cells['total']} cells. "
+        f"Profile {report.profile}: {report.extent}; {report.cells['done']} of {report.cells['total']} runs. "
         "Mark: = reproduced, v by a variant, + better, - worse, ? inconclusive, 1 degenerate, n not reproduced"
         + (", a agrees as often with another print" if any(row.verdict.startswith(AS_OFTEN) for row in rows) else "")
         + (", o not judged" if any(row.verdict == "not judged" for row in rows) else "")

@@ -15,7 +15,16 @@ from pucli.report.tables.comparisons import Comparison, by_pair
 from pucli.report.tables.controls import OTHER_DATASET, OTHER_METHOD, OTHER_SETTING, PLAIN, Control, of_all_looks
 from pucli.report.tables.summary import flags_in_words
 from pucli.report.tables.table import LINES, TableRow, blocks
-from pucli.report.tables.verdict import AS_OFTEN, BY_VARIANT, COMPARED, NOT_JUDGED, NOT_REPRODUCED, NOT_RUN, VERDICTS
+from pucli.report.tables.verdict import (
+    AS_OFTEN,
+    BY_VARIANT,
+    COMPARED,
+    NOT_JUDGED,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    VERDICTS,
+    in_words,
+)
 
 # where Markdown takes the rest of a name for a tag, which is not shown
 _TAG = re.compile("<(?=[A-Za-z/!?])")
@@ -48,13 +57,13 @@ errors sqrt(s_o^2/n_o + s_p^2/n_p) of the difference (half a unit of the last pr
 *interval* is its 90 % confidence interval, in the unit of the table.
 
 - **reproduced**: the difference is within two standard errors, and its interval lies within the margin ({margins}).
-- **reproduced by a variant**: this form of the method does not agree, but the named one does.
+- **reproduced by a variant**: this variant of the method does not agree, but the named one does.
 - **inconclusive**: within two standard errors, but the interval is too wide to tell.
 - **better**, **worse**: beyond two standard errors.
 - **degenerate**: at least half of the models predict one class only; such figures reproduce nothing.
 - **not reproduced**: no repeat gave a value, or the metric has no better side.
 {few}
-Flags count finished cells: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
+Flags count finished runs: *edge of the grid* (a chosen parameter lies at or beyond the end of its grid), *not
 converged*, *one class predicted* (on the test rows). p: Wilcoxon signed-rank test over repeats; in brackets, adjusted
 for the number of rows in which the pair is tested (Benjamini-Hochberg). The repeats share the rows of a data set, which
 makes p somewhat too small."""
@@ -68,7 +77,9 @@ def _how_to_read(report: Report) -> list[str]:
         margins.append(f"{name}: {size}{' points' if metric.unit == '%' and not metric.relative else ''}")
     few = "- **not judged**: fewer than three repeats.\n" if NOT_JUDGED in report.verdicts else ""
     if AS_OFTEN in report.verdicts:
-        few += f"- **{AS_OFTEN}**: the named form or protocol agrees, but the method does not agree more often with\n"
+        few += (
+            f"- **{AS_OFTEN}**: the named variant or protocol agrees, but the method does not agree more often with\n"
+        )
         few += "  its own print than with every other (Controls).\n"
     if COMPARED in report.verdicts:
         few += f"- **{COMPARED}**: the published figure is that of another method; how this one compares with it.\n"
@@ -87,7 +98,7 @@ def _head(report: Report) -> list[str]:
         lines.append(f"Source: {report.source}.")
     lines.append(f"**Profile `{report.profile}`**: {report.extent}.")
     c = report.cells
-    state = f"{c['done']} of {c['total']} cells are done"
+    state = f"{c['done']} of {c['total']} runs are done"
     if c["failed"]:
         state += f", {c['failed']} failed"
     if c["missing"]:
@@ -104,7 +115,7 @@ def _head(report: Report) -> list[str]:
         errors = [f"- {error}" for error in report.errors[:10]]
         if len(report.errors) > 10:
             errors.append(f"- and {len(report.errors) - 10} more, see `cells.csv.gz`")
-        lines += ["Failed cells:", "\n".join(errors)]
+        lines += ["Failed runs:", "\n".join(errors)]
     return lines
 
 
@@ -131,7 +142,7 @@ def _summary(report: Report) -> list[str]:
         }.get(v, v)
         for v in shown
     ]
-    header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged cells"]
+    header = ["Method", "Setting", "Mean of", "Published", "Obtained", *short, "flagged runs"]
     both = " that have both a published and an obtained figure" if report.published else ""
     note = f"Means over the rows of the table{both}."
     return ["## Summary", note, grid(header, rows, "lll" + "r" * (len(header) - 3))] if rows else []
@@ -183,9 +194,9 @@ def _cells(report: Report) -> list[str]:
     for unit, place, line, rows in blocks(shown):
         parts += [f"### {unit}{', ' + literal(place) if place else ''}", _table(rows, line)]
     if not shown:
-        parts.append("No cell has run yet.")
+        parts.append("No run is finished yet.")
     if hidden:
-        parts.append(f"{hidden} rows without finished cells are left out here; `table.csv` has them.")
+        parts.append(f"{hidden} rows without finished runs are left out here; `table.csv` has them.")
     return parts
 
 
@@ -205,7 +216,7 @@ def _table(rows: Sequence[TableRow], block: str) -> str:
                 f"{row.repeats} of {row.expected_repeats}" if part else str(row.repeats),
                 "" if math.isnan(row.difference_in_errors) else f"{row.difference_in_errors:+.1f}",
                 _interval(row),
-                row.verdict,
+                in_words(row.verdict),
                 row.cause,
                 row.note,
             ]

@@ -27,8 +27,8 @@ from pucli.report.tables.verdict import BY_VARIANT, COMPARED, NOT_RUN, REPRODUCE
 LEGEND = (
     "Means and sample standard deviations over repeats. The interval is the 90 % confidence interval of the "
     "obtained minus the published mean. = reproduced: within two standard errors, and the interval lies within the "
-    "margin of the metric. ≈ by a variant: another form of the method agrees. ~ as often with another: it does, but as "
-    "often with figures that are not its own. ▲ better, ▼ worse: beyond two standard errors. "
+    "margin of the metric. ≈ by a variant: another variant of the method agrees. ~ as often with another: it does, but "
+    "as often with figures that are not its own. ▲ better, ▼ worse: beyond two standard errors. "
     "? inconclusive: the interval is too wide to tell. ◌ degenerate: at least half of the models "
     "predict one class only. ≠ differs: no repeat gave a value, or the metric has no better side. · not judged: "
     "fewer than three repeats. ↔ compared: the published figure is that of another method. – not run."

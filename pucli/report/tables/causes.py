@@ -21,7 +21,7 @@ UNEXPLAINED = "unexplained"
 
 CAUSES = {
     SELECTION: "which rows or columns were used is a guess, and with others, named in the note, the figures agree",
-    FORM: "another form of the method agrees, or the declared note says which",
+    FORM: "another variant of the method agrees, or the declared note says which",
     PROTOCOL: "the method agrees under another declared protocol, which the verdict names",
     "another machine": "a speed, measured on another machine",
     "tuning noise": "points of the grid agree, but tuning does not choose them",

@@ -13,11 +13,14 @@ from pucli.report.tables.published import IN_VIEW
 from pucli.report.tables.table import TableRow
 from pucli.report.tables.verdict import NOT_RUN, counted
 
-# flag of a cell -> its description for one cell and for several
+# flag of a cell -> its description for one run and for several
 FLAGS = {
-    "edge of the grid": ("choice hit a grid limit", "choices hit a grid limit"),
-    "not converged": ("cell did not converge", "cells did not converge"),
-    "one class predicted": ("cell predicts one class only", "cells predict one class only"),
+    "edge of the grid": (
+        "run with the best parameter on the edge of the grid",
+        "runs with the best parameter on the edge of the grid",
+    ),
+    "not converged": ("run did not converge", "runs did not converge"),
+    "one class predicted": ("run predicts one class only", "runs predict one class only"),
 }
 ADVICE = {"edge of the grid": " (widen the grid)"}
 
@@ -80,7 +83,7 @@ def flags_in_words(flags: Mapping[str, int], *, advice: bool = False) -> str:
     Examples
     --------
     >>> flags_in_words({"edge of the grid": 1466, "not converged": 1})
-    '1,466 choices hit a grid limit, 1 cell did not converge'
+    '1,466 runs with the best parameter on the edge of the grid, 1 run did not converge'
     """
     texts = [(count, flag, *FLAGS.get(flag, (flag, flag))) for flag, count in flags.items()]
     ways_out = ADVICE if advice else {}

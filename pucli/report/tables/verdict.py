@@ -12,7 +12,7 @@ that of the metric (`pucli.metrics.registry`). Half a unit of the last printed d
     degenerate      at least half of the repeats predict one class only, whatever the figures
     not judged      fewer than three repeats gave a value, and the experiment has randomness
 
-A figure that only another form of the method or another protocol reproduces is "reproduced by a variant" if the method
+A figure that only another variant of the method or protocol reproduces is "reproduced by a variant" if the method
 agrees with its own print more often than with any other (`pucli.report.tables.controls`), and else "agrees, but as
 often with another print". A figure of another method is neither reproduced nor missed: `beside` makes it "compared
 with another method".
@@ -58,11 +58,11 @@ STYLES = {
                      "within two standard errors, and the interval of the difference is within the margin of the "
                      "metric"),
     BY_VARIANT: VerdictStyle("≈", "v", "D", "green", "green",
-                     "this form of the method does not agree with the published figure, but the named one does",
+                     "this variant of the method does not agree with the published figure, but the named one does",
                      "by a variant"),
     AS_OFTEN: VerdictStyle("~", "a", "d", "gray", "yellow",
-                     "the named form or protocol agrees with the published figure, but in this table its method agrees "
-                     "as often with figures that are not its own", "as often with another"),
+                     "the named variant or protocol agrees with the published figure, but in this table its method "
+                     "agrees as often with figures that are not its own", "as often with another"),
     BETTER: VerdictStyle("▲", "+", "^", "blue", "cyan", "more than two standard errors better than published"),
     WORSE: VerdictStyle("▼", "-", "v", "red", "red", "more than two standard errors worse than published"),
     INCONCLUSIVE: VerdictStyle("?", "?", "s", "gray", "yellow",
@@ -161,6 +161,13 @@ def beside(judged: Judgment) -> Judgment:
 def plain(verdict: str) -> str:
     """Return a verdict without what follows a colon: the variant that agrees, or how another method compares."""
     return verdict.partition(":")[0]
+
+
+def in_words(verdict: str) -> str:
+    """Return a verdict whose subject is the variant that agrees: `rkhs agrees, but as often with another print`."""
+    kind, _, names = verdict.partition(": ")
+    verb = "agree" if ", " in names else "agrees"
+    return f"{names} {verb}{kind.removeprefix('agrees')}" if kind == AS_OFTEN and names else verdict
 
 
 def counted(verdicts: Iterable[str]) -> dict[str, int]:

@@ -214,10 +214,10 @@ def test_predict_warns_of_probabilities_that_rest_on_an_unknown_prior(pucli, tmp
     (tmp_path / "noise.csv").write_text("\n".join(["a,b,bought", *rows]) + "\n")
     assert pucli("auto", "--data", "noise.csv", "--label", "bought", "--positive", "yes", "--model", "m").code == 0
     result = pucli("predict", "--model", "m", "--data", "noise.csv", "--out", "scored.csv")
-    assert "rest on a class prior that cannot be told" in result.err
+    assert "rest on an unknown class prior" in result.err
     assert "the precision at this threshold" not in result.err
     moved = pucli("predict", "--model", "m", "--data", "noise.csv", "--precision", 0.1, "--out", "scored.csv")
-    assert "the precision at this threshold cannot be told" in moved.err
+    assert "the precision at this threshold is between" in moved.err
     assert "order could be chance" in result.err and "can be used" not in result.err
 
 
@@ -453,7 +453,7 @@ def test_a_long_run_is_announced_before_it_begins(pucli, customers: Path, monkey
     words = ("auto", "--data", customers, "--label", "bought", "--positive", "yes")
     monkeypatch.setattr("pucli.models.auto.duration.LONG", 0.0)
     said = pucli(*words).err
-    assert 0 <= said.find("this takes about a minute, most of it for the ") < said.find("members")
+    assert 0 <= said.find("this takes about a minute, most of it for the ") < said.find("models")
     assert said.count("this takes") == 1
     assert "this takes" in pucli(*words, "--drop", "a").err
     assert "this takes" not in pucli(*words, "-q").err

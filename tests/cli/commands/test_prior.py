@@ -116,7 +116,7 @@ def test_prior_prints_a_table_and_the_next_step(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labeled=150, prior=0.3)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
     assert done.code == 0
-    assert "90 % interval" in done.out and "bbe" in done.out and "tice" not in done.out
+    assert "90% interval" in done.out and "bbe" in done.out and "tice" not in done.out
     assert "--param prior=0." in done.err
     quiet = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--quiet")
     assert quiet.err == ""
@@ -140,7 +140,7 @@ def test_a_prior_that_the_rows_do_not_determine_is_not_recommended(pucli, tmp_pa
 def test_a_small_prior_with_ends_far_apart_is_warned_of(pucli, tmp_path):
     path = table(tmp_path / "rows.csv", n=400, labeled=150, prior=0.05)
     done = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe")
-    assert "--param prior=0.0" in done.err and "anything from 0 to 12 %" in done.err
+    assert "--param prior=0.0" in done.err and "between 0% and 12%" in done.err
     again = pucli("prior", "--data", path, *WORDS, "--replicates", 2, "--estimator", "bbe", "--json")
     assert again.document["reliable"] is False
 

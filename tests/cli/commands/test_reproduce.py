@@ -82,7 +82,7 @@ def test_parts_of_a_run_are_merged(pucli, small):
         done = pucli("reproduce", small(), "--shard", f"{part}/2", "--results", f"part{part}", "--json").document
         assert (done["run"]["ran"], done["run"]["left"]) == (4, 4)
     merged = pucli("reproduce", "small.yaml", "--merge", "part1", "--merge", "part2")
-    assert "8 of 8 done" in merged.out and "8 cells imported from part1, part2" in merged.err
+    assert "8 of 8 done" in merged.out and "8 runs imported from part1, part2" in merged.err
     again = pucli("reproduce", "small.yaml", "--json").document
     assert again["run"]["ran"] == 0
     parts = ("--merge", "part1", "--merge", "part2")
@@ -103,9 +103,9 @@ def test_a_limit_of_cells(pucli, small):
     [
         (["--shard", "2"], "--shard 2: give two numbers"),
         (["--shard", "3/2"], "shard 3/2"),
-        (["--collect", "--max-cells", "2"], "--collect runs no cell, so --max-cells has no effect"),
-        (["--status", "--merge", "part1"], "--status runs no cell, so --merge has no effect"),
-        (["--dry-run", "--shard", "1/2"], "--dry-run runs no cell, so --shard has no effect"),
+        (["--collect", "--max-cells", "2"], "--collect runs nothing, so --max-cells has no effect"),
+        (["--status", "--merge", "part1"], "--status runs nothing, so --merge has no effect"),
+        (["--dry-run", "--shard", "1/2"], "--dry-run runs nothing, so --shard has no effect"),
     ],
 )
 def test_options_of_parts_that_cannot_be_followed(pucli, small, words, message):
@@ -213,7 +213,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
 
 @pytest.mark.slow
 def test_collect_and_report_build_the_table_from_stored_cells(pucli, small, tmp_path):
-    refused(pucli("report", small()), "no cell of small has been run", "pucli reproduce small")
+    refused(pucli("report", small()), "no run of small is finished", "pucli reproduce small")
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     ran = pucli("reproduce", "small.yaml", "--profile", "smoke", "--collect", "--json").document
     assert ran["run"] is None
@@ -393,5 +393,5 @@ def test_an_empty_store_beside_finished_cells_is_told(pucli, tmp_path):
     with Store(tmp_path / "r" / "small"):
         pass
     done = pucli(*words, "--max-cells", "1")
-    assert done.code == 0 and "is empty, but the cells beside it list 2 finished ones" in done.err
+    assert done.code == 0 and "is empty, but cells.csv.gz beside it lists 2 finished runs" in done.err
     assert "is empty" not in pucli(*words).err

@@ -43,14 +43,14 @@ def test_answers_tell_the_precision(pucli, truth, tmp_path):
         assert pucli(*asked, *words).code == 0
     few, many, other = (answer(tmp_path / f"{name}.csv", truth) for name in ("few", "many", "other"))
     assert few["row"].tolist() == many["row"].tolist()[:40] != other["row"].tolist()  # more rows, same seed
-    assert few["called"].eq("yes").all() and found["unlabeled"] == 580
-    assert np.allclose(few["drawn"] * found["called"], 40)
+    assert few["flagged"].eq("yes").all() and found["unlabeled"] == 580
+    assert np.allclose(few["drawn"] * found["flagged"], 40)
 
     back = pucli("review", "--answers", "many.csv", "--at-least", 0.3, "--json").document
     scored = pucli("predict", *SEEN, "--json").document["predictions"]
     marked = pd.read_csv(tmp_path / "new.csv")["bought"].eq("yes").to_numpy()
     called = np.array([line["score"] > 0 for line in scored]) & ~marked
-    assert called.sum() == found["called"] == back["called"]
+    assert called.sum() == found["flagged"] == back["flagged"]
     assert back["precision"]["low"] <= truth[called].mean() <= back["precision"]["high"]
     assert back["decided"] is True and back["answered"] == 120
     (tmp_path / "bad.csv").write_text("row,answer\n1,yes,7,8\n2\n")  # cannot be read
@@ -83,12 +83,12 @@ def test_the_highest_scores_and_a_sample_beside_them(pucli, truth, tmp_path):
     alone = pucli("review", "--answers", "top.csv", "--at-least", 0.05, "--json").document
     assert alone["precision"] is None and alone["decided"] is True and alone["last_rows"] == 10
     text = pucli("review", "--answers", "top.csv", "--at-least", 0.05).out
-    assert "not known" in text and "seem to reach 5 %" in text and max(map(len, text.splitlines())) <= 80
+    assert "not known" in text and "seem to reach 5%" in text and max(map(len, text.splitlines())) <= 80
     sample = answer(tmp_path / "some.csv", truth)
     both = pucli("review", "--answers", "top.csv", "--answers", "some.csv", "--json").document
     assert both["rows"] == len({*top["row"], *sample["row"]})
     rest = sample[~sample["row"].isin(top["row"])]["row"] - 1
-    n, known = both["called"], truth[top["row"] - 1].sum()
+    n, known = both["flagged"], truth[top["row"] - 1].sum()
     assert both["precision"]["value"] == pytest.approx((known + (n - 30) * truth[rest].mean()) / n)
 
     answer(tmp_path / "some.csv", truth, first=25)  # answered from the top down
@@ -99,7 +99,7 @@ def test_the_highest_scores_and_a_sample_beside_them(pucli, truth, tmp_path):
 @pytest.mark.slow
 def test_what_is_copied(pucli, truth, tmp_path):
     asked = ("review", *SEEN, "--rows", 5, "--out", "look.csv")
-    own = ["row", "who", "score", "called", "called_rows", "drawn", "answer"]
+    own = ["row", "who", "score", "flagged", "flagged_rows", "drawn", "answer"]
     for words, columns, mark in (((), own, "="), (("--spreadsheet-safe",), own, "'"), (("--id", "c"), None, None)):
         assert pucli(*asked, *words).code == 0
         found = pd.read_csv(tmp_path / "look.csv")
@@ -146,7 +146,7 @@ def test_wrong_answers_are_refused(pucli, truth, tmp_path):
     turned = rows.assign(answer=np.where(truth[rows["row"] - 1], "no", "yes"))
     turned.to_csv(tmp_path / "turned.csv", index=False)
     refused(pucli("review", "--answers", "look.csv", "--answers", "turned.csv"), "two answers")
-    rows.assign(called_rows=9, answer="no").to_csv(tmp_path / "else.csv", index=False)
+    rows.assign(flagged_rows=9, answer="no").to_csv(tmp_path / "else.csv", index=False)
     refused(pucli("review", "--answers", "look.csv", "--answers", "else.csv"), "different models")
     rows.drop(columns="drawn").to_csv(tmp_path / "less.csv", index=False)
     refused(pucli("review", "--answers", "less.csv"), "'drawn'")
@@ -161,13 +161,13 @@ def test_wrong_answers_are_refused(pucli, truth, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scored_file_holds_the_called_rows_that_auto_counted(pucli, truth, tmp_path):
+def test_a_scored_file_holds_the_flagged_rows_that_auto_counted(pucli, truth, tmp_path):
     words = ("auto", "--data", "new.csv", "--label", "bought", "--positive", "yes", "--id", "who")
     called = pucli(*words, "--scored", "scored.csv", "--model", "a.model", "--json").document["called_positive"]
     sample = pucli("review", "--scored", "scored.csv", "--for", "precision", "--rows", 9, "--out", "s.csv", "--json")
-    assert (sample.document["called"], sample.document["unlabeled"], sample.document["rows"]) == (called, 580, 9)
+    assert (sample.document["flagged"], sample.document["unlabeled"], sample.document["rows"]) == (called, 580, 9)
     drawn, scored = pd.read_csv("s.csv", dtype=str), pd.read_csv("scored.csv", dtype=str).set_index("row")
-    assert drawn["who"].tolist() == scored.loc[drawn["row"], "who"].tolist() and drawn["called"].eq("yes").all()
+    assert drawn["who"].tolist() == scored.loc[drawn["row"], "who"].tolist() and drawn["flagged"].eq("yes").all()
     assert np.allclose(drawn["drawn"].astype(float), 9 / called)
     trained = pucli("review", "--model", "a.model", "--data", "new.csv", "--out", "t.csv")
     assert "trained on" in trained.err and "--scored FILE" in trained.err
@@ -175,7 +175,7 @@ def test_a_scored_file_holds_the_called_rows_that_auto_counted(pucli, truth, tmp
 
 @pytest.mark.parametrize("words", [("JA", "Nein"), ("oui", "non "), ("WAHR", "FALSCH"), ("да", "нет"), ("1.0", "0.0")])
 def test_answers_in_other_words_are_read(pucli, tmp_path, words):
-    answers = pd.DataFrame({"row": range(1, 11), "score": "0,5", "called": "yes", "called_rows": 40, "drawn": "0,25"})
+    answers = pd.DataFrame({"row": range(1, 11), "score": "0,5", "flagged": "yes", "flagged_rows": 40, "drawn": "0,25"})
     for name, (yes, no) in (("plain.csv", ("yes", "no")), ("words.csv", words)):
         answered = answers.assign(answer=[yes if row % 3 else no for row in range(10)])
         answered.to_csv(tmp_path / name, sep=";", index=False, encoding="utf-8-sig")
@@ -198,13 +198,13 @@ def test_a_scored_file_that_a_spreadsheet_saved_is_read(pucli, tmp_path):
 
 
 @pytest.mark.parametrize(("order", "low"), [("random", 0.5), ("score", None)])
-def test_answers_to_the_first_of_all_called_rows_are_a_sample_if_the_order_is_random(pucli, tmp_path, order, low):
-    """`--for precision` writes all called rows if --rows is as large, each drawn with certainty."""
+def test_answers_to_the_first_of_all_flagged_rows_are_a_sample_if_the_order_is_random(pucli, tmp_path, order, low):
+    """`--for precision` writes all flagged rows if --rows is as large, each drawn with certainty."""
     scores = np.linspace(1.0, 0.1, 60)
     if order == "random":
         scores = np.random.default_rng(0).permutation(scores)
     answers = ["yes"] * 15 + ["no"] * 5 + [""] * 40
-    rows = pd.DataFrame({"row": np.arange(60) + 1, "score": scores, "called": "yes", "called_rows": 60, "drawn": 1.0})
+    rows = pd.DataFrame({"row": np.arange(60) + 1, "score": scores, "flagged": "yes", "flagged_rows": 60, "drawn": 1.0})
     rows.assign(answer=answers).to_csv(tmp_path / "all.csv", index=False)
     found = pucli("review", "--answers", "all.csv", "--json").document["precision"]
     assert (found is None) == (low is None)
@@ -220,7 +220,7 @@ def test_answers_to_rows_that_were_chosen_by_their_scores_are_said_to_be_no_samp
         "best": scores > np.sort(scores)[24],
         "worst": scores < np.sort(scores)[15],
     }
-    rows = pd.DataFrame({"row": np.arange(40) + 1, "score": scores, "called": "yes", "called_rows": 80, "drawn": 0.5})
+    rows = pd.DataFrame({"row": np.arange(40) + 1, "score": scores, "flagged": "yes", "flagged_rows": 80, "drawn": 0.5})
     rows.assign(answer=np.where(answered[kind], "yes", "")).to_csv(tmp_path / "some.csv", index=False)
     done = pucli("review", "--answers", "some.csv")
     assert ("no answer above the last that has one" in done.err) == bool(said)
@@ -233,32 +233,32 @@ def test_answers_to_rows_that_were_chosen_by_their_scores_are_said_to_be_no_samp
         ("drawn", "2", "line 2: drawn '2' is not what"),
         ("drawn", "0", "line 2: drawn '0' is not what"),
         ("score", "hi", "line 2: score 'hi' is not what"),
-        ("called", "maybe", "line 2: called 'maybe' is not what"),
+        ("flagged", "maybe", "line 2: flagged 'maybe' is not what"),
         ("unlabeled_rows", "all", "line 2: unlabeled_rows 'all' is not what"),
         ("unlabeled_rows", 39, "0 other rows have an answer, of -1 by unlabeled_rows"),
-        ("called_rows", 5, "20 called rows have an answer, of 5 by called_rows"),
+        ("flagged_rows", 5, "20 flagged rows have an answer, of 5 by flagged_rows"),
     ],
 )
 def test_columns_that_were_changed_are_refused(pucli, tmp_path, column, cell, says):
-    rows = pd.DataFrame({"row": np.arange(20), "score": 2.0, "called": "yes", "called_rows": 40, "drawn": 0.5})
+    rows = pd.DataFrame({"row": np.arange(20), "score": 2.0, "flagged": "yes", "flagged_rows": 40, "drawn": 0.5})
     rows.assign(answer="yes", **{column: cell}).to_csv(tmp_path / "a.csv", index=False)
     refused(pucli("review", "--answers", "a.csv"), "a.csv", says)
 
 
 @pytest.mark.parametrize("answered", [200, 90])
 def test_answers_to_a_sample_of_all_rows_tell_the_class_prior(pucli, truth, tmp_path, answered):
-    """The rows alternate between called ones and others, so that those answered first are a sample of both."""
+    """The rows alternate between flagged ones and others, so that those answered first are a sample of both."""
     asked = ("review", *SEEN, "--for", "prior", "--out")
     drawn = pucli(*asked, "both.csv", "--rows", 200, "--json").document
     assert pucli(*asked, "few.csv", "--rows", 40).code == 0
     both, few = answer(tmp_path / "both.csv", truth, answered), pd.read_csv(tmp_path / "few.csv")
     assert both["row"].tolist()[:40] == few["row"].tolist() and (both["unlabeled_rows"] == 580).all()
-    assert both["called"].tolist() == ["yes", "no"] * 100
+    assert both["flagged"].tolist() == ["yes", "no"] * 100
     found = pucli("review", "--answers", "both.csv", "--json").document
-    assert (found["unlabeled"], found["called"]) == (580, drawn["called"])
+    assert (found["unlabeled"], found["flagged"]) == (580, drawn["flagged"])
     seen = both[:answered]
-    positive, called = truth[seen["row"] - 1], (seen["called"] == "yes").to_numpy()
-    share = drawn["called"] / 580
+    positive, called = truth[seen["row"] - 1], (seen["flagged"] == "yes").to_numpy()
+    share = drawn["flagged"] / 580
     expected = share * positive[called].mean() + (1 - share) * positive[~called].mean()
     assert found["prior"]["value"] == pytest.approx(expected)
     assert found["precision"]["value"] == pytest.approx(positive[called].mean())
@@ -270,13 +270,13 @@ def test_answers_to_a_sample_of_all_rows_tell_the_class_prior(pucli, truth, tmp_
 
 
 def test_small_shares_and_single_rows_are_said_as_they_are(pucli, tmp_path):
-    rows = pd.DataFrame({"row": [1], "score": 2.0, "called": "yes", "called_rows": 9, "drawn": 1.0, "answer": "yes"})
+    rows = pd.DataFrame({"row": [1], "score": 2.0, "flagged": "yes", "flagged_rows": 9, "drawn": 1.0, "answer": "yes"})
     rows.to_csv(tmp_path / "one.csv", index=False)
     text = pucli("review", "--answers", "one.csv").out
     assert "1 of 1 row; 1 positive" in text and "of the last row by score is positive" in text
-    many = pd.DataFrame({"row": np.arange(3000), "score": 2.0, "called": "yes", "called_rows": 9000, "drawn": 1 / 3})
+    many = pd.DataFrame({"row": np.arange(3000), "score": 2.0, "flagged": "yes", "flagged_rows": 9000, "drawn": 1 / 3})
     many.assign(answer="yes").to_csv(tmp_path / "many.csv", index=False)
-    assert "precision  100 % (over 99 to 100 %)" in pucli("review", "--answers", "many.csv").out
+    assert "precision  100% (over 99% to 100%)" in pucli("review", "--answers", "many.csv").out
 
 
 @pytest.mark.parametrize(

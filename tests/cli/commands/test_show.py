@@ -57,5 +57,5 @@ def test_a_file_that_is_no_model_and_a_card_over_the_model_are_refused(pucli, ro
 
 
 def test_an_interval_that_rounding_closes_is_still_one():
-    assert _between(OpenInterval(0.302, 0.3011, 0.3044)) == "30 % (30 to 30 %)"
-    assert _between(OpenInterval(0.3, 0.3, 0.3)) == "30 %"
+    assert _between(OpenInterval(0.302, 0.3011, 0.3044)) == "30% (30% to 30%)"
+    assert _between(OpenInterval(0.3, 0.3, 0.3)) == "30%"

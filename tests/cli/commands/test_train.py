@@ -187,8 +187,8 @@ def test_an_estimated_prior_is_shown(pucli, customers):
     words = ("--method", "upu", "--data", customers.pu, "--label", "bought", "--positive", "yes")
     done = pucli("train", *words)
     prior = pucli("train", *words, "--json").document["prior"]
-    assert 0 < prior < 1 and f"with a class prior of {percent(prior)} % (90 % interval" in " ".join(done.out.split())
-    assert "prior of 30 % (as given)" in " ".join(pucli("train", *words, "--param", "prior=0.3").out.split())
+    assert 0 < prior < 1 and f"with a class prior of {percent(prior)}% (90% interval" in " ".join(done.out.split())
+    assert "prior of 30% (as given)" in " ".join(pucli("train", *words, "--param", "prior=0.3").out.split())
 
 
 @pytest.mark.slow
@@ -363,6 +363,6 @@ def test_a_class_prior_is_not_printed_if_the_ranking_may_be_chance(pucli):
     train = ("train", "--method", "svc-naive", "--data", "noise.csv", "--label", "bought", "--positive", "yes")
     words = " ".join(pucli(*train).out.split())
     assert "the class prior cannot be told" in words and "with a class prior of" not in words
-    assert "with a class prior of 20 % (as given)" in " ".join(
+    assert "with a class prior of 20% (as given)" in " ".join(
         pucli("train", "--method", "upu", *train[3:], "--param", "prior=0.2").out.split()
     )
