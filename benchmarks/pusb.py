@@ -19,12 +19,12 @@ three of the four sets. Draws go around outermost, so that after a stop all cell
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,49 +37,34 @@ from benchmarks.common.quality_tasks import f1
 from benchmarks.common.timing import Progress, silent
 from pucli.data import load_dataset
 
-# Name in their table -> data set of the catalogue, and which of its classes theirs takes for positive.
-SETS = {name: (name, 1) for name in ("shuttle", "connect-4", "spambase")} | {"mushrooms": ("mushroom", 0)}
-PRIORS, UNLABELED = (0.2, 0.4, 0.6, 0.8), (800, 1600, 3200)
 LABELED, HELD_OUT, TESTED, SHUTTLE_TRAINING = 400, 3000, 1000, 43_500
-SAR, OTHERS = "auto, labeling sar", ["e-glpual", "SVC, unlabeled as negative"]
+SAR, OTHERS, THEIRS = "auto, labeling sar", ["e-glpual", "SVC, unlabeled as negative"], ["PUSB", "uLSIF"]
 METHODS = ("auto", SAR, *OTHERS)
 MEASURES = ["accuracy", "AUC", "F1", "prior error"]
 CELL = ["table", "prior", "unlabeled"]
 KEY = [*CELL, "draw", "method"]
-SHOWN = {"accuracy": "accuracy at the true share", "AUC": "AUC"}
-THEIRS = ["PUSB", "uLSIF"]
 COLUMNS = (*CELL, "measure", *METHODS, *THEIRS, "sar gain", "error of gain")
-
-
-class Draw(NamedTuple):
-    """Rows of a data set: labeled, unlabeled and test rows, the first of the latter two positive."""
-
-    labeled: np.ndarray
-    unlabeled: np.ndarray
-    test: np.ndarray
 
 
 def run(
     progress: Progress = silent,
     *,
-    tables: Sequence[str] = tuple(SETS),
     draws: int = 10,
-    kept: Path | None = None,
+    kept: Path = Path(os.devnull),
     published: Path = Path("experiments/published"),
 ) -> dict[str, Any]:
     """Return the table of benchmark `pusb`; a file `kept` gets each fit at once, and its fits are not run again."""
-    trials = pd.read_csv(published / "pusb-trials.csv")
-    trials = trials[trials["table"].isin(tables) & (trials["draw"] < draws)]
-    lines = Path(kept).read_text(encoding="utf-8").splitlines() if kept and Path(kept).exists() else []
+    kept = Path(kept)
+    trials = pd.read_csv(Path(published) / "pusb-trials.csv").query("draw < @draws").sort_values("draw", kind="stable")
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     found = {tuple(fit[key] for key in KEY): fit for fit in map(json.loads, lines) if fit["draw"] < draws}
-    cells = trials.sort_values("draw", kind="stable")[KEY[:-1]].drop_duplicates()
-    for *cell, method in [(*cell, method) for cell in cells.itertuples(index=False) for method in METHODS]:
-        key = (*cell, method)
+    cells = trials[[*KEY[:-1], "seed"]].drop_duplicates()
+    for (table, prior, unlabeled, draw, seed), method in product(cells.itertuples(index=False), METHODS):
+        key = (table, prior, unlabeled, draw, method)
         if key not in found:
-            found[key] = dict(zip(KEY, key, strict=True)) | _measured(*key)
-            if kept:
-                with Path(kept).open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(found[key]) + "\n")
+            found[key] = dict(zip(KEY, key, strict=True)) | _measured(table, prior, unlabeled, seed, method)
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found[key]) + "\n")
         progress(len(found), len(cells) * len(METHODS))
     rows, standing = tabulated(pd.concat([pd.DataFrame(found.values()), trials]))
     return {
@@ -95,10 +80,9 @@ def run(
 @cache
 def rows_of(table: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return features (n, m), which rows are positive (n,), and p(y = 1 | x) to the power of 20."""
-    name, positive = SETS[table]
-    data = load_dataset(name)
-    X, y = data.X, (data.y == 1) == positive
-    if table == "mushrooms":
+    data, edible = load_dataset(table.removesuffix("s")), table == "mushrooms"
+    X, y = data.X, (data.y == 1) != edible
+    if edible:
         X = X[:, [not name.startswith("11=") for name in data.feature_names]]
     if table == "shuttle":
         low, high = X[:SHUTTLE_TRAINING].min(axis=0), X[:SHUTTLE_TRAINING].max(axis=0)
@@ -108,13 +92,8 @@ def rows_of(table: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, LogisticRegression(C=0.01, max_iter=1000).fit(Z, y).predict_proba(Z)[:, 1] ** 20
 
 
-def seed_of(prior: float, unlabeled: int, draw: int) -> int:
-    """Return the seed of a draw of a cell."""
-    return 2018 + 100 * (len(PRIORS) * UNLABELED.index(unlabeled) + PRIORS.index(prior)) + draw
-
-
-def drawn(y: np.ndarray, weight: np.ndarray, prior: float, unlabeled: int, seed: int) -> Draw:
-    """Return a draw from rows of classes y (n,), whose positives are accepted in proportion to their weight (n,)."""
+def drawn(y: np.ndarray, weight: np.ndarray, prior: float, unlabeled: int, seed: int) -> list[np.ndarray]:
+    """Return labeled, unlabeled and test rows, positives first, from the classes y (n,) and chances `weight` (n,)."""
     random = np.random.RandomState(seed)
 
     def some(rows: np.ndarray, count: int) -> np.ndarray:
@@ -129,18 +108,18 @@ def drawn(y: np.ndarray, weight: np.ndarray, prior: float, unlabeled: int, seed:
     chance = weight[positive] / weight[positive].max()
     while len(accepted) < LABELED:
         accepted = np.concatenate([accepted, positive[chance > random.uniform(size=len(positive))]])
-    return Draw(some(accepted, LABELED), mixed(pool, unlabeled), mixed(left_out, TESTED))
+    return [some(accepted, LABELED), mixed(pool, unlabeled), mixed(left_out, TESTED)]
 
 
-def _measured(table: str, prior: float, unlabeled: int, draw: int, method: str) -> dict[str, float | None]:
-    (X, y, weight), seed = rows_of(table), seed_of(prior, unlabeled, draw)
-    of = drawn(y, weight, prior, unlabeled, seed)
-    train, started = np.concatenate(of[:2]), time.process_time()
-    problem = Problem(X[train], np.arange(len(train)) < LABELED, X[of.test], y[train], prior, "case-control", seed)
+def _measured(table: str, prior: float, unlabeled: int, seed: int, method: str) -> dict[str, float | None]:
+    X, y, weight = rows_of(table)
+    *known, test = drawn(y, weight, prior, unlabeled, seed)
+    train, started = np.concatenate(known), time.process_time()
+    problem = Problem(X[train], np.arange(len(train)) < LABELED, X[test], y[train], prior, "case-control", seed)
     with threadpool_limits(1):
         found = predict(method, problem)
     assert found is not None
-    truth, share = y[of.test], found.scores > np.sort(found.scores)[int(TESTED * (1.0 - prior))]
+    truth, share = y[test], found.scores > np.sort(found.scores)[int(TESTED * (1.0 - prior))]
     return {
         "accuracy": float(np.mean(share == truth)),
         "AUC": float(roc_auc_score(truth, found.scores)),
@@ -157,15 +136,14 @@ def tabulated(fits: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, 
         wide = fits.pivot(index=KEY[:-1], columns="method", values=measure).astype(float)
         for of, part in wide.groupby(level=level):
             means = part.mean().dropna()
-            gain = dict(zip(COLUMNS[-2:], _gain(part, "auto", SAR), strict=True))
-            rows.append({**dict(zip(level, of, strict=True)), "measure": measure, **means, **gain})
+            row = {**dict(zip(level, of, strict=True)), "measure": measure, **means}
+            rows.append(row | dict(zip(COLUMNS[-2:], _gain(part, "auto", SAR), strict=True)))
             if level == CELL or "PUSB" not in means:
                 continue
             best = str(means[OTHERS + THEIRS].idxmax())
             difference, error = _gain(part, best, "auto")
             figures = {"auto": means["auto"], "best_other": best, "other": means[best], "difference": difference}
-            place = {"table": f"PUSB, {of[0]}", "measure": SHOWN[measure]}
-            standing.append({**place, **figures, "standard_error": error, "n": len(part)})
+            standing.append({**row, "table": f"PUSB, {of[0]}", **figures, "standard_error": error, "n": len(part)})
     return rows, standing
 
 

@@ -18,27 +18,33 @@ PUBLISHED = ROOT / "experiments" / "published"
 def test_a_draw_has_the_counts_and_the_priors_of_the_rule():
     y = np.random.default_rng(0).random(8000) < 0.5
     weight = np.where(np.arange(8000) % 2, 1.0, 1e-6)
-    of = pusb.drawn(y, weight, 0.2, 800, 2018)
-    assert [len(rows) for rows in of] == [400, 800, 1000]
-    assert y[of.labeled].all() and y[of.unlabeled].sum() == 160 and y[of.test].sum() == 200
-    np.testing.assert_array_equal(y[of.test], np.arange(1000) < 200)
-    assert np.mean(of.labeled % 2) > 0.99  # selected by the weight; unlabeled positives are not
-    assert 0.3 < np.mean(of.unlabeled[:160] % 2) < 0.7
-    assert not set(of.test) & (set(of.labeled) | set(of.unlabeled)) and set(of.labeled) & set(of.unlabeled)
+    labeled, unlabeled, test = pusb.drawn(y, weight, 0.2, 800, 2018)
+    assert (len(labeled), len(unlabeled), len(test)) == (400, 800, 1000)
+    assert y[labeled].all() and y[unlabeled].sum() == 160 and y[test].sum() == 200
+    np.testing.assert_array_equal(y[test], np.arange(1000) < 200)
+    assert np.mean(labeled % 2) > 0.99  # selected by the weight; unlabeled positives are not
+    assert 0.3 < np.mean(unlabeled[:160] % 2) < 0.7
+    assert not set(test) & (set(labeled) | set(unlabeled)) and set(labeled) & set(unlabeled)
     left_out = np.random.RandomState(2018).permutation(8000)[-3000:]
-    assert set(of.test) <= set(left_out)
+    assert set(test) <= set(left_out)
 
 
 def test_positives_are_accepted_in_whole_passes_until_there_are_400():
     y = np.arange(4000) < 600
-    of = pusb.drawn(y, np.ones(4000), 0.8, 100, 7)  # some 150 of 600 positives are in the pool, and pass each time
+    labeled, *_ = pusb.drawn(
+        y, np.ones(4000), 0.8, 100, 7
+    )  # some 150 of 600 positives are in the pool, and pass each time
     pool = np.random.RandomState(7).permutation(4000)[:-3000]
-    assert len(of.labeled) == 400 and np.bincount(of.labeled).max() == np.ceil(400 / y[pool].sum())
+    assert len(labeled) == 400 and np.bincount(labeled).max() == np.ceil(400 / y[pool].sum())
 
 
-def test_seeds_are_those_of_the_published_trials():
-    seeds = [pusb.seed_of(prior, rows, draw) for rows in pusb.UNLABELED for prior in pusb.PRIORS for draw in range(100)]
-    assert seeds == list(range(2018, 2018 + 1200))
+def test_seeds_of_the_published_trials_count_cells_by_unlabeled_rows_and_prior():
+    trials = pd.read_csv(PUBLISHED / "pusb-trials.csv")
+    place = 4 * trials["unlabeled"].map({800: 0, 1600: 1, 3200: 2}) + trials["prior"].map(
+        {0.2: 0, 0.4: 1, 0.6: 2, 0.8: 3}
+    )
+    assert (trials["seed"] == 2018 + 100 * place + trials["draw"]).all()
+    assert trials.groupby(pusb.CELL).ngroups == 32 and (trials.groupby(pusb.KEY).size() == 1).all()
 
 
 @pytest.fixture
@@ -58,10 +64,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_fits_are_kept_at_once_and_not_run_again(small: list[str], tmp_path: Path):
+    trials = pd.read_csv(PUBLISHED / "pusb-trials.csv")
+    trials[trials["table"] == "spambase"].to_csv(tmp_path / "pusb-trials.csv", index=False)
     kept = tmp_path / "fits.jsonl"
-    found = pusb.run(tables=["spambase"], draws=2, kept=kept, published=PUBLISHED)
+    found = pusb.run(draws=2, kept=kept, published=tmp_path)
     assert len(small) == len(kept.read_text().splitlines()) == len(found["cells"]) == 3 * 2 * 4
-    again = pusb.run(tables=["spambase"], draws=2, kept=kept, published=PUBLISHED)
+    again = pusb.run(draws=2, kept=kept, published=tmp_path)
     assert again["cells"] == found["cells"] and again["standing"] == found["standing"] and len(small) == 24
     lines = {(row.get("prior"), row["measure"]): row for row in found["rows"]}
     assert lines[None, "prior error"]["auto"] == pytest.approx((0.3 + 0.1 + 0.1) / 3)
