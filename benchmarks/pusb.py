@@ -130,15 +130,15 @@ def _measured(table: str, prior: float, unlabeled: int, seed: int, method: str) 
 
 
 def tabulated(fits: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the means of sets and cells for each measure, and where `auto` stands beside the best other of a set."""
+    """Return the means of all, of sets and of cells, and where `auto` stands beside the best other of a set."""
     rows, standing = [], []
-    for level, measure in product((CELL[:1], CELL), MEASURES):
+    for level, measure in product(([], CELL[:1], CELL), MEASURES):
         wide = fits.pivot(index=KEY[:-1], columns="method", values=measure).astype(float)
-        for of, part in wide.groupby(level=level):
+        for of, part in wide.groupby(level=level) if level else [(("all",), wide)]:
             means = part.mean().dropna()
-            row = {**dict(zip(level, of, strict=True)), "measure": measure, **means}
+            row = {**dict(zip(CELL, of, strict=False)), "measure": measure, **means}
             rows.append(row | dict(zip(COLUMNS[-2:], _gain(part, "auto", SAR), strict=True)))
-            if level == CELL or "PUSB" not in means:
+            if level != CELL[:1] or "PUSB" not in means:
                 continue
             best = str(means[OTHERS + THEIRS].idxmax())
             difference, error = _gain(part, best, "auto")

@@ -71,8 +71,12 @@ def test_fits_are_kept_at_once_and_not_run_again(small: list[str], tmp_path: Pat
     assert len(small) == len(kept.read_text().splitlines()) == len(found["cells"]) == 3 * 2 * 4
     again = pusb.run(draws=2, kept=kept, published=tmp_path)
     assert again["cells"] == found["cells"] and again["standing"] == found["standing"] and len(small) == 24
-    lines = {(row.get("prior"), row["measure"]): row for row in found["rows"]}
-    assert lines[None, "prior error"]["auto"] == pytest.approx((0.3 + 0.1 + 0.1) / 3)
+    lines = {(row.get("prior", row["table"]), row["measure"]): row for row in found["rows"]}
+    assert (
+        lines["spambase", "prior error"]["auto"]
+        == lines["all", "prior error"]["auto"]
+        == pytest.approx((0.3 + 0.1 + 0.1) / 3)
+    )
     assert lines[0.2, "accuracy"]["auto"] > 0.75 > lines[0.2, "F1"]["auto"]  # cut at the true share, not at .5
     assert lines[0.2, "accuracy"]["PUSB"] == pytest.approx((0.805 + 0.827) / 2)  # the published draws 0 and 1
     for line in found["standing"]:
