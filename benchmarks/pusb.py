@@ -1,19 +1,20 @@
 """Labels selected by the score: `auto`, its `--labeling sar`, E-GLPUAL and the naive SVC in cells of PUSB's table 2.
 
-The rule (Kato et al. 2019; of it pu-toolbox, commit 6f63d8f, has 100 draws a cell, fixed here before a figure was
-seen): features are divided by their maximum, those of shuttle after [-1, 1] on its training file as LIBSVM has them,
-and mushrooms lacks stalk-root. p(y = 1 | x) is scikit-learn's logistic regression (C = .01, a constant column) on all
-rows. A permutation leaves the last 3000 rows out; positives of the others are accepted if p^20 over its maximum exceeds
-a uniform number, in whole passes until there are 400, of which a permutation takes 400. Unlabeled rows, a share `prior`
-of them positive, come from the same pool, labeled ones among them; 1000 of the 3000 are the test rows, at the prior.
-Seeds are 2018 + 100 times the place of the cell (of 12: unlabeled rows, then prior) + the draw. All methods are told
-the scenario alone; E-GLPUAL has its defaults on standardized columns. "accuracy" is theirs: a share `prior` of the test
-rows is called positive; "F1" is at the method's own threshold, and "prior error" the mean absolute one.
+The rule is that of Kato et al. (2019) as pu-toolbox ran it again (commit 6f63d8f, 100 draws a cell); it stood here
+before a figure was seen. Features are divided by their maximum, those of shuttle after [-1, 1] on its training file as
+LIBSVM has them, and mushrooms lacks stalk-root. p(y = 1 | x) is scikit-learn's logistic regression (C = .01, a constant
+column) on all rows. A permutation leaves the last 3000 rows out; positives of the others are accepted if p^20 over its
+maximum exceeds a uniform number, in whole passes until there are 400, of which a permutation takes 400. Unlabeled rows,
+a share `prior` of them positive, come from the same pool, labeled ones among them; 1000 of the 3000 are the test rows,
+at the prior. Seeds are 2018 + 100 times the place of the cell (of 12: unlabeled rows, then prior) + the draw. Methods
+are told the scenario alone; E-GLPUAL has its defaults on standardized columns. "accuracy" is theirs: a share `prior` of
+the test rows is called positive. "F1" is at the method's own threshold, and "prior error" the mean absolute one.
 
-PUSB and uLSIF have their figures of the same draws, the first of 100 (`experiments/published/pusb-trials.csv`).
-USPS and pageblocks, 13 of 45 cells, cannot be had. "sar gain" is that of `--labeling sar` over `auto`, with its
+PUSB and uLSIF have their figures of the same draws, the first of 100 (`experiments/published/pusb-trials.csv`), and no
+F1. USPS and pageblocks, 13 of 45 cells, cannot be had. "sar gain" is that of `--labeling sar` over `auto`, with its
 standard error: draws of fixed cells are independent. The option was to stay if its F1 gained two standard errors in
-three of the four sets. Draws go around outermost, so that after a stop all cells have as many.
+three of the four sets. Draws go around outermost, so that after a stop all cells have as many. That the standing of
+`auto` counts its F1, too, was decided after a look: it is behind there.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from benchmarks.common.timing import Progress, silent
 from pucli.data import load_dataset
 
 LABELED, HELD_OUT, TESTED, SHUTTLE_TRAINING = 400, 3000, 1000, 43_500
-SAR, OTHERS, THEIRS = "auto, labeling sar", ["e-glpual", "SVC, unlabeled as negative"], ["PUSB", "uLSIF"]
-METHODS = ("auto", SAR, *OTHERS)
+SAR = "auto, labeling sar"
+METHODS = ("auto", SAR, "e-glpual", "SVC, unlabeled as negative")
 MEASURES = ["accuracy", "AUC", "F1", "prior error"]
 CELL = ["table", "prior", "unlabeled"]
 KEY = [*CELL, "draw", "method"]
-COLUMNS = (*CELL, "measure", *METHODS, *THEIRS, "sar gain", "error of gain")
+COLUMNS = (*CELL, "measure", *METHODS, "PUSB", "uLSIF", "sar gain", "error of gain")
 
 
 def run(
@@ -138,9 +139,9 @@ def tabulated(fits: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, 
             means = part.mean().dropna()
             row = {**dict(zip(CELL, of, strict=False)), "measure": measure, **means}
             rows.append(row | dict(zip(COLUMNS[-2:], _gain(part, "auto", SAR), strict=True)))
-            if level != CELL[:1] or "PUSB" not in means:
+            if level != CELL[:1] or measure == MEASURES[-1]:
                 continue
-            best = str(means[OTHERS + THEIRS].idxmax())
+            best = str(means.drop(["auto", SAR]).idxmax())
             difference, error = _gain(part, best, "auto")
             figures = {"auto": means["auto"], "best_other": best, "other": means[best], "difference": difference}
             standing.append({**row, "table": f"PUSB, {of[0]}", **figures, "standard_error": error, "n": len(part)})

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import pusb
 from benchmarks.common.quality_methods import Prediction, Problem
+from benchmarks.common.result_files import read_results
 from tests.helpers import ROOT
 
 PUBLISHED = ROOT / "experiments" / "published"
@@ -88,3 +89,10 @@ def test_errors_are_those_of_paired_differences_within_cells():
     frame = pd.DataFrame({"one": 0.0, "other": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9]}, index)
     assert pusb._gain(frame, "one", "other") == pytest.approx((0.5, np.sqrt(2 * 0.01 / 3) / 2))
     assert np.isnan(pusb._gain(frame[::3], "one", "other")[1])
+
+
+def test_the_committed_rows_are_those_of_the_committed_fits():
+    found = read_results(ROOT / "results" / "bench", "pusb")
+    fits = pd.concat([pd.DataFrame(found["cells"]), pd.read_csv(PUBLISHED / "pusb-trials.csv")])
+    rows, standing = pusb.tabulated(fits)
+    assert (rows, standing) == (found["rows"], found["standing"]) and len(found["cells"]) == 32 * 10 * 4
