@@ -38,6 +38,7 @@ from pucli.data.columns.encoder import TableEncoder, spans
 from pucli.data.rows.row_hashes import row_hashes
 from pucli.data.splits.groups import group_numbers
 from pucli.data.table_libraries import is_table
+from pucli.estimators.auto.copied_columns import distinct_features
 from pucli.estimators.auto.decision import PUDecision
 from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_chance
 from pucli.estimators.auto.member_list import SavedTypes, all_members
@@ -50,7 +51,6 @@ from pucli.solvers.ensemble.class_prior import OutOfFoldScores, hidden_share_of
 from pucli.solvers.ensemble.first_fit import first_fit
 from pucli.solvers.ensemble.members import Member, members_for
 from pucli.solvers.ensemble.refit import refit
-from pucli.solvers.ensemble.rows import copied_columns
 from pucli.solvers.ensemble.sar import clear_ones_first, relative_propensities
 from pucli.solvers.ensemble.threshold import GOALS, SHARES, check_wanted
 from pucli.solvers.folds import number_of_folds
@@ -236,6 +236,8 @@ class AutoPU(PUDecision):
     _hashes: AnyArray | None = None
     # what encodes a table that `fit` was given; none for arrays
     encoder_: TableEncoder | None = None
+    # what encoded the rows before `fit`, as the commands do; not in model files
+    _encoded_by: TableEncoder | None = None
     saved_state: ClassVar[State] = {
         "_positive": Array("p"),
         "_population": Array("u"),
@@ -261,6 +263,7 @@ class AutoPU(PUDecision):
         "_biased": Whole(0),
         "_known": Array("n", dtype="i1", low=-1, high=1),
         "encoder_": Unsaved(),
+        "_encoded_by": Unsaved(),
         "_ids": Unsaved(),
         "_hashes": Unsaved(),
     }
@@ -379,7 +382,7 @@ class AutoPU(PUDecision):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1), progress(self.verbose, self.callback) as callback:
-            kept = self._without_copies(X)
+            kept = distinct_features(X, self.encoder_ or self._encoded_by)
             # views of the columns, folds, members and their weights; rows are in the canonical order from here on
             distinct = X if len(kept) == X.shape[1] else X[:, kept]
             first = first_fit(
@@ -426,19 +429,6 @@ class AutoPU(PUDecision):
         warn_of_chance(*self._ranking())
         self._warn_of_contradiction()
         return self
-
-    def _without_copies(self, X: Floats) -> Ints:
-        """Return the features of X (n, m) without those of exact copies of earlier columns; warn which these are."""
-        encoded = [] if self.encoder_ is None else list(spans(self.encoder_))
-        names: list[Any] = [column.name for column, _ in encoded] or list(range(X.shape[1]))
-        places = [place for _, place in encoded] or [slice(j, j + 1) for j in range(X.shape[1])]
-        copies = copied_columns(X, places)
-        left_out = [np.arange(X.shape[1])[places[k]] for k in copies]
-        if copies:
-            told = ", ".join(f"{names[k]!r} of {names[j]!r}" for k, j in list(copies.items())[:3])
-            more = f", and {len(copies) - 3} more" if len(copies) > 3 else ""
-            warn_user(f"AutoPU left out columns that are exact copies of others: {told}{more}.")
-        return np.setdiff1d(np.arange(X.shape[1]), np.concatenate(left_out)) if copies else np.arange(X.shape[1])
 
     def _remember(self, table: Any, X: Floats, labeled: Bools, negative: Bools | None) -> None:
         """Keep what `ranking_` and `predict` say of the rows of fit; warn if the model flags nearly none or all."""

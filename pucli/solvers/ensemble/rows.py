@@ -6,7 +6,7 @@ not depend on their order in the input.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,22 +26,6 @@ def varying_columns(X: np.ndarray) -> np.ndarray:
     varies = X.min(axis=0) < X.max(axis=0)
     varies[0] |= not varies.any()
     return np.flatnonzero(varies)
-
-
-def copied_columns(X: Floats, places: Sequence[slice]) -> dict[int, int]:
-    """Return which columns of X (n, m) are exact copies, by their numbers, and of which one; `places` are theirs.
-
-    A single feature with one value in half of the rows is no copy: levels and words may come together by chance.
-    """
-    sums, first, copies = X.sum(axis=0), dict[bytes, list[int]](), dict[int, int]()
-    for k, place in enumerate(places):
-        alike = first.setdefault(sums[place].tobytes(), [])
-        original = next((j for j in alike if np.array_equal(X[:, places[j]], X[:, place])), None)
-        if original is None:
-            alike.append(k)
-        elif place.stop - place.start > 1 or 2 * np.unique(X[:, place.start], return_counts=True)[1].max() < len(X):
-            copies[k] = original
-    return copies
 
 
 def feature_signs(X: np.ndarray, labeled: np.ndarray) -> np.ndarray:
