@@ -313,3 +313,16 @@ def test_the_list_of_methods_has_a_sentence_for_each(monkeypatch):
     for name, method in METHODS.items():
         if method.kind in generated_pages.KINDS:
             assert f"| [{name}](methods/{name}.md) | {generated_pages.escape(method.when)} |" in listed
+
+
+@pytest.mark.slow  # a fit, its reasons and its page
+def test_a_notebook_made_of_the_ranking_in_the_gallery_runs_from_top_to_bottom(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    cells = (ROOT / "examples" / "gallery" / "plot_14_ranking.py").read_text().split("\n# %%\n")
+    namespace, shown = {}, []
+    for cell in cells:
+        *before, last = ast.parse(cell).body
+        exec(compile(ast.Module(before, []), "cell", "exec"), namespace)
+        if isinstance(last, ast.Expr):
+            shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), namespace))
+    assert len(cells) == len(shown) == 5 and all(hasattr(one, "_repr_html_") for one in shown[:4])

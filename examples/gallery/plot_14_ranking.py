@@ -30,6 +30,14 @@ model  # noqa: B018
 model.ranking_.head()
 
 # %%
+# Why: how far each column raises or lowers the score of a row, from its usual value.
+model.explain(table.loc[model.ranking_.index[:5]]).round(2)
+
+# %%
+# The page of ``pucli auto --report``; ``model.report("page.html")`` writes it to a file.
+model.report()
+
+# %%
 # The same rows by `predict`: the models saw them as negatives.
 held_out, seen = model.held_out_, model.score_rows(table)
 display = GainsCurveDisplay.from_predictions(buyer[~known], held_out[~known], name="held out")

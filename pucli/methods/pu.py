@@ -88,6 +88,7 @@ DECLARED = [
         features_path="pucli.tuning.paths.hinges:BSVMPath",
         cubic=True,
         needs=_RBF,
+        sparse={},
         when=(
             "Unlabeled rows are mostly negative, and you want a support vector machine with a weight of its own for "
             "them."

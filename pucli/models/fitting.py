@@ -161,6 +161,8 @@ def fit(
         estimator.set_params(report=report)
     if isinstance(rows.X, np.ndarray):
         _check_fit(method, rows)
+    if hasattr(estimator, "_encoded_by"):
+        estimator._encoded_by = rows.encoder
     pipeline = make_pipeline(estimator, standardize=standardize)
     y = rows.y
     if y is not None and rows.negative is not None:

@@ -126,6 +126,13 @@ class Explainer:
         return ColumnEffect(column.name, *texts, float(change[k]), float(spread[k]) if known else None)
 
 
+def reasons_of_training_rows(explainer: Explainer, known: Ints, X: Floats, rows: Ints) -> list[RowReasons]:
+    """Return the reasons of some rows of X (n, m), the training rows, of which `explainer` compares `known`."""
+    own = np.full(len(X), -1)
+    own[known] = np.arange(len(known))
+    return explainer.of(X[rows], own[rows])
+
+
 def in_columns(found: Sequence[RowReasons], rows: Ints, n: int, *, as_values: bool = False) -> dict[str, AnyArray]:
     """Return the reasons of some of n rows as the columns `WHY`, each (n,), empty in the other rows."""
     columns = {name: np.full(n, None if as_values else "", dtype=object) for name in WHY}

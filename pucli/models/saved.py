@@ -10,7 +10,6 @@ because it imports all of scikit-learn, and torch if installed.)
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
 import importlib
 import io
@@ -36,6 +35,7 @@ from pucli.data.columns.cells import TableError
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.features import Standardizer
 from pucli.data.reading import Reading
+from pucli.estimators.base.certificate import log_of
 from pucli.estimators.base.pu import has_own_probabilities
 from pucli.methods import all_methods, estimator_class
 from pucli.models.relabeling import RelabeledClassifier
@@ -104,6 +104,10 @@ class SavedModel:
         shares: Floats = self.whole.predict_proba(X)
         return shares
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithms of `predict_proba`, shape (n, 2)."""
+        return log_of(self.predict_proba(X))
+
 
 def make_pipeline(estimator: Any, *, standardize: bool) -> Pipeline:
     """Return an unfitted pipeline of optional standardization and `estimator`."""
@@ -168,9 +172,7 @@ def saved_form(model: Any) -> SavedModel:
         raise TypeError("save_model takes a fitted method, a fitted pipeline that ends with one, or a SavedModel.")
     name, last = steps[-1]
     if getattr(last, "encoder_", None) is not None:
-        encoder, last = last.encoder_, copy.copy(last)
-        last.encoder_, last.n_features_in_ = None, len(encoder.get_feature_names_out())
-        vars(last).pop("feature_names_in_", None)
+        encoder, last = last.encoder_, last.of_encoded_rows()
     if encoder is not None:
         names = encoder.get_feature_names_out()
     kind = f"{type(last).__module__}:{type(last).__name__}"

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, EKFGLPUAL, GLPUAL, USMO, ElasticGLPUAL, NaiveSVC, RampPU
-from pucli.core.errors import DegenerateModelWarning
+from pucli import BLSSVM, CPBGLPUAL, CPLS, DRESS, EKFGLPUAL, GLPUAL, USMO, AutoPU, ElasticGLPUAL, NaiveSVC, RampPU
+from pucli.core.errors import DegenerateModelWarning, UsageError
 from pucli.data import TableEncoder
 from pucli.data.features import Standardizer
 from pucli.estimators.base.pu import degeneracy
 from pucli.estimators.semi_supervised.label_spreading import LabelSpreading
 from pucli.estimators.semi_supervised.laplacian_svm import LaplacianSVM
 from pucli.estimators.semi_supervised.low_density import LowDensitySeparation
+from pucli.solvers.ensemble.members import MEMBERS
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 HOLED = np.where(X > 1, np.nan, X)
@@ -101,3 +102,14 @@ def test_a_model_does_not_change_with_the_rows_of_its_user(kind):
     rows[:] = 7.0
     after = model.predict_proba(X) if kind is LabelSpreading else model.decision_function(X)
     np.testing.assert_array_equal(after, before)
+
+
+def test_warnings_of_columns_name_what_python_has_in_place_of_options(recwarn):
+    s = (np.arange(40) < 10).astype(int)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.where(np.arange(40) == 5, np.inf, X[:, 0]))
+    table["day"] = 45000 + np.arange(40) % 30
+    AutoPU(members=MEMBERS[:1]).fit(table.rename(columns={"day": "start date"}), s)
+    with pytest.raises(UsageError, match="kinds: a=number:x: only dates"):
+        TableEncoder({"a": "number:x"}).fit(table)
+    told = " ".join(str(one.message) for one in recwarn)
+    assert "kinds: COLUMN=date" in told and "na_values of pandas inf" in told and "--" not in told

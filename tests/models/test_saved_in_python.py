@@ -93,3 +93,16 @@ def test_the_same_rows_give_the_same_file_byte_for_byte(model: Any, tmp_path: Pa
         written.append((tmp_path / name).read_bytes())
         time.sleep(0.01 if name == "b" else 2.0)  # the time of writing in an archive has steps of two seconds
     assert written[0] == written[1]
+
+
+@pytest.mark.slow  # two trainings of each
+@pytest.mark.parametrize("words", ["auto", "train --method usmo", "train --method nnpu", "train --method glpual"])
+def test_the_same_rows_and_seed_give_the_same_file_byte_by_byte(words: str, pucli: Any, tmp_path: Path) -> None:
+    MIXED.assign(y=np.where(S, "yes", "")).to_csv(tmp_path / "t.csv", index_label="id")
+    given = ["--data", str(tmp_path / "t.csv"), "--label", "y", "--positive", "yes", "--seed", "3"]
+    for name in ("one", "two"):
+        assert pucli(*words.split(), *given, "--model", str(tmp_path / name)).code == 0
+        time.sleep(2.1)  # the time of a member of an archive counts in steps of two seconds
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    fitted = [save_model(tmp_path / name, BLSSVM().fit(TABLE, S)).read_bytes() for name in ("three", "four")]
+    assert fitted[0] == fitted[1]

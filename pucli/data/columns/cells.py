@@ -163,7 +163,7 @@ class ColumnCells:
         except (TypeError, NotImplementedError) as error:  # Arrow has no codes for lists
             raise TableError(
                 f"column {self.series.name!r}: a cell must hold one value, not a list or a table; write each part as a "
-                "column, or leave the column out (--drop)"
+                "column, or leave the column out"
             ) from error
         texts = texts_of(distinct.tolist())
         places: dict[str, int] = {}

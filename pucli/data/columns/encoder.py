@@ -41,6 +41,14 @@ from pucli.data.columns.kinds import Column, column_kinds
 from pucli.data.table_libraries import is_table
 
 SHOWN = 3  # columns that a warning names
+# Options of commands in messages, and what stands for them in Python.
+FOR_PYTHON = {
+    "--as COLUMN=": "kinds: COLUMN=",
+    "--decimal ": "decimal=",
+    "--missing ": "na_values of pandas ",
+    " (--drop)": "",
+    " (--drop or --id)": "",
+}
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -150,7 +158,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if told:
             more = f"; and {len(told) - SHOWN} more, see columns_" if len(told) > SHOWN else ""
             text = "; ".join(told[:SHOWN]) + more
-            warnings.warn(text.replace("--as COLUMN=", "kinds: COLUMN="), stacklevel=2)
+            warnings.warn(for_python(text), stacklevel=2)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -349,10 +357,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
+def for_python(text: str) -> str:
+    """Return a message that names options of commands with the parameters of `TableEncoder` and pandas in their place.
+
+    Examples
+    --------
+    >>> for_python("leave the column out (--drop), or --as COLUMN=category")
+    'leave the column out, or kinds: COLUMN=category'
+    """
+    for option, parameter in FOR_PYTHON.items():
+        text = text.replace(option, parameter)
+    return text
+
+
 def _tell(tally: DriftCounter) -> None:
     """Warn about unusual cells."""
     if lines := tally.lines():
-        warnings.warn("; ".join(lines), stacklevel=3)
+        warnings.warn(for_python("; ".join(lines)), stacklevel=3)
 
 
 WORDS = 3

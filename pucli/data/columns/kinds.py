@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pucli.core.errors import UsageError, shell_word, unknown
+from pucli.core.errors import UsageError, by_interface, shell_word, unknown
 from pucli.data.columns.cells import (
     DATE_FORMATS,
     DURATION,
@@ -592,9 +592,9 @@ def check_kind(name: str, kind: str) -> None:
     if not colon:
         return
     if first != "date" or not re.search(r"%[YyGsc]", written):
-        example = f"{name}=date:%d/%m/%Y"
         raise UsageError(
-            f"--as {name}={kind}: only dates take a format, with %d for the day, %m and %Y, e.g. {example}"
+            f"{by_interface(f'kinds: {name}', f'--as {name}')}={kind}: only dates take a format, with %d for the day, "
+            f"%m and %Y, e.g. {name}=date:%d/%m/%Y"
         )
 
 

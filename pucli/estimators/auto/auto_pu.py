@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
+from pucli.core.atomic_files import replacing
 from pucli.core.errors import DegenerateModelWarning, TrainingRowsWarning, by_interface, warn_user
 from pucli.core.saved_state import (
     PORTION,
@@ -38,10 +39,11 @@ from pucli.data.columns.encoder import TableEncoder, spans
 from pucli.data.rows.row_hashes import row_hashes
 from pucli.data.splits.groups import group_numbers
 from pucli.data.table_libraries import is_table
+from pucli.estimators.auto.copied_columns import distinct_features
 from pucli.estimators.auto.decision import PUDecision
 from pucli.estimators.auto.leaderboard import leaderboard, naive_svc, warn_of_chance
 from pucli.estimators.auto.member_list import SavedTypes, all_members
-from pucli.estimators.auto.notebook import cards, progress
+from pucli.estimators.auto.notebook import ReportPage, cards, of_models, progress
 from pucli.estimators.auto.ranking import held_out_columns, ranked
 from pucli.estimators.base.labels import with_unlabeled, without_negatives
 from pucli.estimators.base.parameters import Constraints, Label, one_of
@@ -56,6 +58,8 @@ from pucli.solvers.folds import number_of_folds
 from pucli.solvers.prior.two_gaussians import gaussian_share
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
 SCENARIOS = ("case-control", "single-training-set")
@@ -233,8 +237,14 @@ class AutoPU(PUDecision):
     # the index of the training rows, and sorted hashes of the unlabeled ones; not in model files
     _ids: Any = None
     _hashes: AnyArray | None = None
+    # the encoded training rows, their groups, and the reasons for their scores; not in model files, nor in pickles
+    _rows: Floats | None = None
+    _groups: Ints | None = None
+    _reasons: dict[str, AnyArray] | None = None
     # what encodes a table that `fit` was given; none for arrays
     encoder_: TableEncoder | None = None
+    # what encoded the rows before `fit`, as the commands do; not in model files
+    _encoded_by: TableEncoder | None = None
     saved_state: ClassVar[State] = {
         "_positive": Array("p"),
         "_population": Array("u"),
@@ -260,8 +270,12 @@ class AutoPU(PUDecision):
         "_biased": Whole(0),
         "_known": Array("n", dtype="i1", low=-1, high=1),
         "encoder_": Unsaved(),
+        "_encoded_by": Unsaved(),
         "_ids": Unsaved(),
         "_hashes": Unsaved(),
+        "_rows": Unsaved(),
+        "_groups": Unsaved(),
+        "_reasons": Unsaved(),
     }
 
     def __init__(  # noqa: PLR0913
@@ -378,11 +392,15 @@ class AutoPU(PUDecision):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         members = all_members() if self.members is None else tuple(self.members)
         with threadpool_limits(1), progress(self.verbose, self.callback) as callback:
+            kept = distinct_features(X, self.encoder_ or self._encoded_by)
             # views of the columns, folds, members and their weights; rows are in the canonical order from here on
-            first = first_fit(X, labeled, self.scenario, members, seed, self.n_jobs, callback, together, negative)
+            distinct = X if len(kept) == X.shape[1] else X[:, kept]
+            first = first_fit(
+                distinct, labeled, self.scenario, members, seed, self.n_jobs, callback, together, negative
+            )
             s, population, held_out = first.labeled, first.population, first.held_out
             known_no = np.zeros(len(s), dtype=bool) if first.negative is None else first.negative
-            self._columns, self.n_negative_ = first.columns, int(known_no.sum())
+            self._columns, self.n_negative_ = kept[first.columns], int(known_no.sum())
 
             # class prior, threshold, probabilities and estimates, from the held-out scores
             self._biased = int(self.labeling == "sar")
@@ -417,15 +435,16 @@ class AutoPU(PUDecision):
                 "intervals are too narrow; if rows belong together (one person, one site), "
                 f"{by_interface('pass groups to fit', 'add --groups COLUMN')}"
             )
-        self._remember(table, X, labeled, negative)
+        self._remember(table, X, labeled, negative, together)
         warn_of_chance(*self._ranking())
         self._warn_of_contradiction()
         return self
 
-    def _remember(self, table: Any, X: Floats, labeled: Bools, negative: Bools | None) -> None:
+    def _remember(self, table: Any, X: Floats, labeled: Bools, negative: Bools | None, groups: Ints | None) -> None:
         """Keep what `ranking_` and `predict` say of the rows of fit; warn if the model flags nearly none or all."""
         self._known = labeled.astype(np.int8) if negative is None else labeled.astype(np.int8) - negative
         self._ids = table.index if hasattr(table, "iloc") else None
+        self._rows, self._groups, self._reasons = X, groups, None
         unlabeled = X[self._known == 0]
         self._hashes = np.unique(row_hashes(unlabeled, np.zeros(len(unlabeled), dtype=bool)))
         problem = degeneracy(self.positive_share_, self.labeled_recall_, way_out=self._way_out)
@@ -462,15 +481,72 @@ class AutoPU(PUDecision):
 
         The index is that of a pandas frame, or else the number of the row from 0. Columns: labeled (1, 0, or -1 for a
         known negative), prediction, score (minus the threshold), probability, probability_low and probability_high, all
-        from models that were trained without the row.
+        from models that were trained without the row. Of the first 500 unlabeled and labeled rows, why names the
+        columns that raise and lower the score most, and most_like known positives; they are computed once, and are not
+        there for a model of a file.
         """
         import pandas as pd
 
         if self._known is None:
             raise AttributeError("ranking_ is there after fit, but not for a model that was trained in blocks.")
-        columns = {"labeled": self._known, "prediction": self._held_out_labels()}
-        found = pd.DataFrame(columns | held_out_columns(self, self._known == 1), index=self._ids)
+        columns: dict[str, AnyArray] = {"labeled": self._known, "prediction": self._held_out_labels()}
+        columns |= held_out_columns(self, self._known == 1)
+        if self._rows is not None:
+            self._reasons = self._reasons or of_models("reasons")(self)
+            columns |= self._reasons
+        found = pd.DataFrame(columns, index=self._ids)
         return found.iloc[ranked(self.held_out_, self._known)]
+
+    def explain(self, X: ArrayLike) -> pd.DataFrame:
+        """Return by how much each column raises or lowers the score of each row of X.
+
+        It is the score of the row less its score if the column had its usual value, the median or most frequent one of
+        the unlabeled rows. It explains the model, not the world, and the changes of several columns do not add up.
+
+        Parameters
+        ----------
+        X : table or array-like of shape (n, m)
+            Rows, of fit or new.
+
+        Returns
+        -------
+        DataFrame of shape (n, columns)
+            By name or number of the column; the index is that of X.
+
+        Raises
+        ------
+        AttributeError
+            If the model comes from a file or a pickle, which leave out the rows of fit.
+        """
+        import pandas as pd
+
+        names, found = of_models("changes")(self, self._validate_predict(X))
+        index: Any = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        return pd.DataFrame(found, columns=names, index=index)
+
+    def report(self, path: str | Path | None = None) -> ReportPage:
+        """Return the page of `pucli auto --report`: rows to check, estimates and their limits, and the model.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to which the page is written as well.
+
+        Returns
+        -------
+        ReportPage
+            A notebook shows it; `html` is its text.
+
+        Raises
+        ------
+        AttributeError
+            If the model comes from a file or a pickle, which leave out the rows of fit.
+        """
+        page = ReportPage(of_models("page")(self))
+        if path is not None:
+            with replacing(path) as partial:
+                partial.write_text(page.html, encoding="utf-8", errors="backslashreplace")
+        return page
 
     def importances(self, X: ArrayLike) -> pd.DataFrame:
         """Return by how much the held-out PU-AUC falls if the cells of a column are shuffled, for each column.
@@ -570,6 +646,14 @@ class AutoPU(PUDecision):
         labels: AnyArray = self.classes_[(self._score(rows) > 0).astype(int)]
         return labels
 
+    def of_encoded_rows(self) -> Self:
+        """Return a copy for rows that are encoded already."""
+        plain = copy.copy(self)
+        if self.encoder_ is not None:
+            plain.encoder_, plain.n_features_in_ = None, len(self.encoder_.get_feature_names_out())
+            plain.__dict__.pop("feature_names_in_", None)
+        return plain
+
     def varying(self, X: Floats) -> Floats:
         """Return the columns of X (n, m) that the ensemble takes, shape (n, k), in their order in X."""
         if self._columns is None or len(self._columns) == X.shape[1]:
@@ -594,7 +678,7 @@ class AutoPU(PUDecision):
         return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "callback": None}
+        return {**super().__getstate__(), "callback": None, "_rows": None, "_groups": None, "_reasons": None}
 
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))

@@ -1,13 +1,36 @@
-"""What a notebook shows of `AutoPU`: progress of the fit, and four cards above the parameters of a fitted model."""
+"""What a notebook shows of `AutoPU`: progress of the fit, cards above the parameters, and the page about the model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
 from typing import Any
 
 CARD = "border:1px solid #8888;border-radius:6px;padding:.5em .8em;min-width:9em"
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """The page about a fitted model, which a notebook shows in a frame.
+
+    Parameters
+    ----------
+    html : str
+        The page.
+    """
+
+    html: str = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.html)}" style="width:100%;height:40em;border:1px solid #8888"></iframe>'
+
+
+def of_models(name: str) -> Any:
+    """Return a function of `pucli.models.auto.in_python`; that room is above this one, so it is found by its name."""
+    return getattr(import_module("pucli.models.auto.in_python"), name)
 
 
 def cards(model: Any) -> str:

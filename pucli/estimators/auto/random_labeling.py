@@ -126,7 +126,8 @@ def labeling_of(
     model: AutoPU, X: np.ndarray, labeled: np.ndarray, seed: int, groups: np.ndarray | None = None
 ) -> RandomLabeling:
     """Test the labeling of the training rows of a fitted model, with its estimate of the class prior."""
-    columns = varying_columns(X)
+    columns = np.arange(X.shape[1]) if model._columns is None else np.sort(model._columns)  # without copies
+    columns = columns[varying_columns(X[:, columns])]
     X = X[:, columns]
     if groups is not None:
         order = row_order(X, labeled)

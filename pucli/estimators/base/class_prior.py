@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from pucli.core.arrays import Bools, Floats, Ints
-from pucli.core.errors import EstimatedPriorWarning, warn_user
+from pucli.core.errors import EstimatedPriorWarning, by_interface, warn_user
 from pucli.core.memory import check_memory
 from pucli.data.splits.groups import group_numbers
 from pucli.estimators.base.parameters import PROPORTION, RandomState, one_of
@@ -66,7 +66,8 @@ def _of_auto(X: Floats, labeled: Bools, random_state: RandomState, groups: Ints 
     auto = estimator_class(get_method("auto"))
     found = auto.hidden_share(X, labeled, random_state, groups)
     low, high = round(found.low, 3), round(found.high, 3)
-    share = f"`pucli prior --estimator {found.method}` ({low:g} to {high:g} with 90 % confidence)"
+    name = by_interface(f"estimator {found.method!r} of estimate_priors", f"`pucli prior --estimator {found.method}`")
+    share = f"{name} ({low:g} to {high:g} with 90% confidence)"
     return found.prior, f"{share} is taken for the share of positives among the unlabeled rows"
 
 
@@ -80,5 +81,5 @@ def _of_one_method(
     other = estimate_prior(X, labeled, second, random_state=0, groups=groups).prior
     return found, (
         f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
-        f"{round(other, 2):g}, and both are rough; `pucli prior` gives an interval"
+        f"{round(other, 2):g}, and both are rough; {by_interface('estimate_priors', '`pucli prior`')} gives an interval"
     )

@@ -165,7 +165,7 @@ def dense_rows(estimator: Any, X: Any) -> Floats:
     check_memory(
         8.0 * COPIES * n * m,
         f"{type(estimator).__name__} on {n} x {m} sparse rows in dense form",
-        "take fewer rows or features, or a method that keeps rows sparse: BLSSVM, UPU(loss='double-hinge'), "
+        "take fewer rows or features, or a method that keeps rows sparse: BLSSVM, BSVM, UPU(loss='double-hinge'), "
         "USMO(kernel='linear') or NaiveSVC(kernel='linear')",
     )
     made: Floats = X.toarray()

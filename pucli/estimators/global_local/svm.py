@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -35,8 +36,8 @@ from pucli.solvers.kernels.few_rows import is_wide
 from pucli.solvers.kernels.functions import Kernel
 from pucli.solvers.kernels.graph import NO_EDGES
 from pucli.solvers.row_losses.kernel import DENSE_ROWS, solve_kernel_rows
-from pucli.solvers.row_losses.linear import keeps_w
-from pucli.solvers.row_losses.losses import RowLosses, intercept_and_gap
+from pucli.solvers.row_losses.linear import keeps_w, solve_linear
+from pucli.solvers.row_losses.losses import RowLosses, Scale, intercept_and_gap
 from pucli.solvers.svm.hinge import by_features, by_newton, feasible, hinge_losses
 from pucli.solvers.svm.squares import solve_weighted_squares
 
@@ -55,7 +56,8 @@ class BSVM(PUClassifier):
     Minimizes lam/2 |g|^2 + c_p sum_p [1 - f_i]_+ + c_u sum_u [1 + f_i]_+ over f = g + beta_0. With the linear kernel
     and at least two rows per column, w is found by semismooth Newton steps, for any number of rows. Otherwise, up to
     4000 rows, the kernel matrix is computed, and steps on pairs of rows alternate with Newton steps on the free rows.
-    More rows are fitted by libsvm, which may stop early if row weights are ten times `lam` or more.
+    More rows are fitted by libsvm, which may stop early if row weights are ten times `lam` or more. With the linear
+    kernel, sparse rows stay sparse: w is found by Newton steps with conjugate gradients.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ class BSVM(PUClassifier):
     Attributes
     ----------
     support_vectors_ : ndarray of shape (s, m)
-        Rows with a weight in g.
+        Rows with a weight in g; not there for sparse rows, as `dual_coef_`.
     dual_coef_ : ndarray of shape (s,)
         Weights of the support vectors.
     coef_ : ndarray of shape (1, m)
@@ -194,6 +196,8 @@ class BSVM(PUClassifier):
         self._set_defaults(X, labeled, given)
         weights = np.where(labeled, self.c_p, self.c_u_) * (1.0 if given is None else given)
         signs = np.where(labeled, 1.0, -1.0)
+        if issparse(X):
+            return self._fit_sparse(X, labeled, hinge_losses(signs, weights / self.lam_))
         # shifting all rows only changes the intercept of a linear model, and rounding is smallest about their mean
         center = X.mean(axis=0) if self.kernel == "linear" else np.zeros(X.shape[1])
         rows = X - center if self.kernel == "linear" else X
@@ -217,6 +221,21 @@ class BSVM(PUClassifier):
             scores = OF_SCORES * float(np.abs(pull).sum()) * float(weights.sum())
             self._add_cost(self.lam_ * Kernel("rbf", self.width_).rounding(X, pull) + scores, self.tol, known=False)
         self._prefer_constant(weights, labeled)
+        return self._finish(X, labeled)
+
+    @property
+    def _sparse_format(self) -> str | bool:
+        return "csr" if self.kernel == "linear" else False
+
+    def _fit_sparse(self, X: Floats, labeled: Bools, losses: RowLosses) -> Self:
+        for name in ("support_vectors_", "dual_coef_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        at_zero = -float(losses.lower.sum())  # of labeled rows at f = 0, which the solver's objective leaves out
+        found = solve_linear(
+            X, losses, 0.0, np.zeros(X.shape[1]), tol=self.tol, max_iter=self.max_iter, scale=Scale(at_zero, at_zero)
+        )
+        self._coef, self._intercept = found.coef, float(found.intercept)
+        self._keep_certificate(replace(found, objective=found.objective + at_zero), scale=self.lam_)
         return self._finish(X, labeled)
 
     def _move_intercept(self, X: Floats, signs: Floats, weights: Floats, center: Floats) -> None:

@@ -64,7 +64,22 @@ def write_report(
     about: AutoAnswer,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Write the page: the rows to check first, the estimates and their limits, then the model."""
+    """Write the page to a file."""
+    with replacing(path) as partial:
+        partial.write_text(page_text(ranking, about, progress), encoding="utf-8", errors="backslashreplace")
+
+
+def page_text(
+    ranking: Ranking,
+    about: AutoAnswer,
+    progress: Callable[[int, int], object] | None = None,
+    *,
+    python: bool = False,
+) -> str:
+    """Return the page: the rows to check first, the estimates and their limits, then the model.
+
+    If `python`, it names what to do in Python in place of commands.
+    """
     from jinja2 import Environment
 
     rows = ranking.rows
@@ -75,14 +90,14 @@ def write_report(
     text = template.render(
         **_content(ranking, progress),
         about=about,
+        python=python,
         source=rows.title.rpartition(", label column ")[0] or rows.title,
         positive=rows.positive,
         question=question(rows.label_column, rows.words.get("1", "")),
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),
     )
-    with replacing(path) as partial:
-        partial.write_text(inert_text(text), encoding="utf-8", errors="backslashreplace")
+    return inert_text(text)
 
 
 def question(label: str, word: str) -> str:

@@ -29,7 +29,15 @@ from pucli.models.auto.summary import (
     unlabeled_of,
 )
 from pucli.models.fitting import Fitted, fit
-from pucli.models.reasons import Explainer, RowReasons, encoder_of, explained_rows, explainer_of, in_columns
+from pucli.models.reasons import (
+    Explainer,
+    RowReasons,
+    encoder_of,
+    explained_rows,
+    explainer_of,
+    in_columns,
+    reasons_of_training_rows,
+)
 from pucli.solvers.ensemble.estimates import Estimate
 from pucli.solvers.ensemble.threshold import Threshold
 from pucli.solvers.prior.known_negatives import FEWEST
@@ -123,10 +131,7 @@ class Ranking:
 
     def reasons(self, rows: Ints) -> list[RowReasons]:
         """Return the reasons for the scores of the training rows with these numbers, from 0."""
-        explainer, known = self._explainer
-        own = np.full(len(self.rows.X), -1)
-        own[known] = np.arange(len(known))
-        return explainer.of(self.rows.X[rows], own[rows])
+        return reasons_of_training_rows(*self._explainer, self.rows.X, rows)
 
     @cached_property
     def places(self) -> dict[str, Ints]:
@@ -205,9 +210,9 @@ def rank(rows: TrainingRows, options: Options, progress: Callable[[str, int, int
         try:
             moved = fitted.estimator.with_threshold("precision", options.wanted)
         except UsageError as error:
-            raise PrecisionOutOfReach(str(error), _found(fitted, options.seed).fitted) from error
+            raise PrecisionOutOfReach(str(error), ranking_of(fitted, options.seed).fitted) from error
         fitted = _with(fitted, moved)
-    return _found(fitted, options.seed)
+    return ranking_of(fitted, options.seed)
 
 
 def why_only_train(negatives: str, known: int, labeling: str) -> str:
@@ -255,7 +260,7 @@ def _with(fitted: Fitted, moved: AutoPU) -> Fitted:
     return replace(fitted, pipeline=Pipeline([*steps[:-1], (steps[-1][0], moved)]))
 
 
-def _found(fitted: Fitted, seed: int) -> Ranking:
+def ranking_of(fitted: Fitted, seed: int) -> Ranking:
     """Return the ranking by a fitted model, after the test of random labeling, which leaves out known negatives."""
     rows, model = fitted.rows, fitted.estimator
     kept = rows.labeled | True if rows.negative is None else ~rows.negative

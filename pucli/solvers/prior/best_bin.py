@@ -4,6 +4,10 @@ The classifier is a kernel ridge regression of labeled against unlabeled rows. I
 of the unlabeled rows score above a threshold, then prior q_p <= q_u. So the prior is at most q_u / q_p, and the
 estimate is the smallest such bound, with a confidence term, over thresholds (their eq. 4). q_p is estimated by the
 labeled rows. Scores are held out: a row's score comes from a model that was fitted without it.
+
+It differs from the published estimate in two points, of which the first lowers it: half of the confidence term is
+taken, and the estimate is the median over bootstrap samples of the scores (`pucli.solvers.prior.estimate`). On
+separated classes it may be too low by a tenth of its value.
 """
 
 from __future__ import annotations

@@ -483,10 +483,10 @@ def test_other_texts_are_no_unread_dates(texts):
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        (["1,145.16", "2,000.50", "7"], "; --decimal . reads them (first in row 1: '1,145.16')"),
-        (["1.145,16", "12,5"], "; --decimal , reads them"),
-        (["1,145", "2,000"], "; --decimal . or , reads them"),
-        (["−2.5", "3.5"], "; --decimal . reads them"),
+        (["1,145.16", "2,000.50", "7"], "; decimal=. reads them (first in row 1: '1,145.16')"),
+        (["1.145,16", "12,5"], "; decimal=, reads them"),
+        (["1,145", "2,000"], "; decimal=. or , reads them"),
+        (["−2.5", "3.5"], "; decimal=. reads them"),
         (["12 €", "13 €"], "; in training there was no €, so write them alike"),
         (["call us", "1,145.16"], "treated as empty (first in row 1: 'call us')"),
     ],

@@ -239,7 +239,7 @@ def test_an_infinite_cell_is_read_as_empty_and_told(cell):
         found = TableEncoder().fit(table()).transform(bad)
     np.testing.assert_array_equal(found, TableEncoder().fit(table()).transform(empty))
     with pytest.warns(
-        UserWarning, match="'age' has 1 infinite cell, read as empty; --missing inf,-inf,Infinity says so"
+        UserWarning, match="'age' has 1 infinite cell, read as empty; na_values of pandas inf,-inf,Infinity says so"
     ):
         encoder = TableEncoder().fit(bad)
     assert "age is empty" in encoder.get_feature_names_out()

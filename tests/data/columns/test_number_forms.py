@@ -66,7 +66,7 @@ def test_the_form_of_the_training_rows_holds_for_new_rows():
     assert encoded(cells, new=["1.234", "0,5", "1.5"])[:2].tolist() == [1234.0, 0.5]
     with pytest.warns(UserWarning, match=r"'a': 1 cell not a number, treated as empty; in training there was no lb"):
         encoded(["5 kg", "6 kg", "8,5 kg"] * 9, new=["5 lb", "6 kg", "7"])
-    with pytest.warns(UserWarning, match=r"treated as empty; --decimal , reads them"):
+    with pytest.warns(UserWarning, match=r"treated as empty; decimal=, reads them"):
         encoded(["36.1%", "5%", "8.5%"] * 9, new=["36,1%", "5,25%", "7,5%"])
 
 

@@ -53,6 +53,8 @@ def test_the_ranking_is_that_of_the_command(tmp_path: Path) -> None:
     assert model.ranking_.index.tolist() == written.index.tolist()
     for name in ("labeled", "score", "probability", "probability_low", "probability_high"):
         np.testing.assert_allclose(model.ranking_[name], written[name], atol=1e-9)
+    for name in ("why", "most_like"):
+        assert model.ranking_[name].tolist() == written[name].fillna("").tolist() and written[name].notna().all()
     flagged = written.loc[NAMES, "prediction"] == "yes"
     assert ((flags == "yes") == flagged).all() and 0 < flagged.sum() < len(X)
 
@@ -78,7 +80,7 @@ def test_predict_is_silent_on_new_rows(fitted: AutoPU) -> None:
 
 
 def test_ranking_survives_pickling_and_a_copy_with_another_threshold_has_its_own(fitted: AutoPU) -> None:
-    assert pickle.loads(pickle.dumps(fitted)).ranking_.equals(fitted.ranking_)
+    assert pickle.loads(pickle.dumps(fitted)).ranking_.equals(fitted.ranking_.drop(columns=["why", "most_like"]))
     before = fitted.positive_share_, fitted.labeled_recall_, fitted.ranking_
     moved, known = fitted.with_threshold("top", 20), fitted.with_prior(0.05)
     assert moved.positive_share_ == 20 / 300 and moved.labeled_recall_ < before[1]

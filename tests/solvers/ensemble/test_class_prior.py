@@ -107,6 +107,6 @@ def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypat
 @pytest.mark.slow
 def test_a_method_whose_prior_is_not_given_takes_the_estimate_called_auto() -> None:
     X, s, _ = two_clouds(80, labeled=30, apart=4.0)
-    with pytest.warns(EstimatedPriorWarning, match="of `pucli prior --estimator auto` \\("):
+    with pytest.warns(EstimatedPriorWarning, match=r"of estimator 'auto' of estimate_priors \("):
         model = UPU(loss="squared", random_state=1).fit(X, s)
     assert model.prior_ == hidden_share_of(X, s, 1).prior

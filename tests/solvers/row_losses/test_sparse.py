@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix, random_array
 
-from pucli.estimators import GLPUAL, MCPLLDA, USMO, NaiveSVC
+from pucli.estimators import BSVM, GLPUAL, MCPLLDA, USMO, NaiveSVC
 from pucli.estimators.base import input_rows
 from pucli.estimators.unbiased.upu import UPU
 from pucli.solvers.row_losses.linear import solve_linear
@@ -22,6 +22,7 @@ def wide(n: int = 300, m: int = 80) -> tuple[csr_array, np.ndarray]:
 
 KEPT = [
     NaiveSVC(kernel="linear"),
+    BSVM(tol=1e-8),
     USMO(kernel="linear", prior=0.2, tol=1e-8),
     UPU(loss="double-hinge", prior=0.2, tol=1e-8),
 ]
