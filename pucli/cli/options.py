@@ -293,7 +293,7 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column of groups, which no fold or split divides, e.g. the customer of an order; repeatable.",
+        help="Column of groups, which no fold or split divides, e.g. the customer; LON,LAT,75km: blocks; repeatable.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Print all details.")]
