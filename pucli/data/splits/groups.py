@@ -19,10 +19,10 @@ _BLOCKS = re.compile(r"(.+),(.+),(\d+|\d*\.\d+)(km)?")
 _KM_OF_DEGREE = 111.195
 
 
-def group_columns(names: Sequence[str]) -> list[str]:
+def group_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that groups are made of: each named one, and both coordinates of blocks X,Y,WIDTH."""
     blocks = [(name, _BLOCKS.fullmatch(name)) for name in names]
-    return [column for name, found in blocks for column in (found.group(1, 2) if found else [name])]
+    return tuple(column for name, found in blocks for column in (found.group(1, 2) if found else [name]))
 
 
 def square_blocks(places: Floats, width: float) -> Ints:
@@ -45,15 +45,13 @@ def _block_of(frame: pd.DataFrame, named: re.Match[str]) -> pd.Series:
     """
     import pandas as pd
 
-    from pucli.data.columns.cells import ColumnCells
-
-    places = np.column_stack([ColumnCells(frame[name]).numbers[0] for name in named.group(1, 2)])
+    places = np.column_stack([pd.to_numeric(frame[name], errors="coerce") for name in named.group(1, 2)]).astype(float)
     width, on_globe = float(named[3]), named[4] is not None
-    if width == 0.0 or (on_globe and np.nanmax(np.abs(places) - [180.0, 90.0]) > 0.0):
+    if width == 0.0 or np.isnan(places).all() or (on_globe and np.nanmax(np.abs(places) - [180.0, 90.0]) > 0.0):
         raise UsageError(
-            f"{by_interface('groups', '--groups')} {named[0]}: the width must be above 0, and one in km needs a "
-            "longitude and a latitude in degrees, in this order; give the width in the unit of the columns, such as "
-            f"{named[1]},{named[2]},75000."
+            f"{by_interface('groups', '--groups')} {named[0]}: blocks need two columns of numbers and a width above 0, "
+            "in km a longitude and a latitude in degrees, in this order; give the width in the unit of the columns, "
+            f"such as {named[1]},{named[2]},75000."
         )
     if on_globe:
         width /= _KM_OF_DEGREE

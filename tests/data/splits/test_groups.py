@@ -64,7 +64,7 @@ def test_blocks_are_squares_of_two_coordinates():
     globe = pd.DataFrame({"lon": [0.01, 0.9, 0.01, 0.9, 1.5, 0.01], "lat": [0.01, 0.01, 60.1, 60.1, 60.1, 60.9]})
     assert row_groups(globe, ["lon,lat,75km"]).tolist() == [0, 1, 2, 2, 3, 4]
     for name in ("x,y,75km", "x,y,0"):
-        with pytest.raises(UsageError, match=f"groups {name}: the width must be above 0, .* such as x,y,75000"):
+        with pytest.raises(UsageError, match=f"groups {name}: blocks need two columns .* such as x,y,75000"):
             row_groups(plane.assign(y=100), [name])
 
 
