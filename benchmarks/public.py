@@ -52,7 +52,7 @@ def _cells(folder: Path) -> pd.DataFrame:
     return cells[(cells["method"] == "auto") & (cells["status"] == "done")]
 
 
-def _row(table: str, measure: str, auto: pd.Series, name: str, other: pd.Series, *, low: bool) -> dict[str, Any]:
+def paired(table: str, measure: str, auto: pd.Series, name: str, other: pd.Series, *, low: bool) -> dict[str, Any]:
     """Return the row of figures that are paired by their index; clusters of the first level of an index count once."""
     gain = ((other - auto) if low else (auto - other)).dropna()
     apart = (gain - gain.mean()).groupby(level=0).sum()
@@ -83,7 +83,7 @@ def _puicl(cells: pd.DataFrame, printed: pd.DataFrame) -> list[dict[str, Any]]:
     own = cells.set_index(["dataset", "repeat"])
     other = printed.set_index(["dataset", "task"]).rename_axis(["dataset", "repeat"])
     return [
-        _row("PUICL, 13 sets", measure, own[metric], "PUICL", other[metric], low="fpr" in metric)
+        paired("PUICL, 13 sets", measure, own[metric], "PUICL", other[metric], low="fpr" in metric)
         for metric, measure in PUICL.items()
     ]
 
@@ -93,7 +93,7 @@ def _pulsnar(cells: pd.DataFrame, printed: pd.DataFrame) -> list[dict[str, Any]]
     for name, labels in (("PULSCAR", "at random"), ("PULSNAR", "by class")):
         other = printed[printed["method"] == name].set_index("dataset")["prior_error_mean"]
         table = f"PULSNAR, labels {labels}, {len(other)} sets"
-        found.append(_row(table, "error of the class prior", own, name, other, low=True))
+        found.append(paired(table, "error of the class prior", own, name, other, low=True))
     return found
 
 
@@ -113,5 +113,5 @@ def _own(folder: Path) -> list[dict[str, Any]]:
             rivals = wide.drop(columns=[own, *(name for name in ORACLES if name in wide)])
             rivals = rivals.loc[:, rivals.notna().sum() == len(wide)]
             best = str(rivals.mean().idxmax())
-            found.append(_row(f"own {title}, {len(wide)} rows", measure, wide[own], best, rivals[best], low=False))
+            found.append(paired(f"own {title}, {len(wide)} rows", measure, wide[own], best, rivals[best], low=False))
     return found

@@ -53,11 +53,11 @@ class RGenerator:
         drawn: Floats = ndtri((np.floor(NORMAL_STEPS * pairs[:, 0]) + pairs[:, 1]) / NORMAL_STEPS)
         return drawn
 
-    def order(self, n: int) -> Ints:
-        """Return sample(1:n) - 1."""
+    def order(self, n: int, size: int | None = None) -> Ints:
+        """Return sample(1:n, size) - 1; the default of `size` is n."""
         left = np.arange(n)
-        drawn = np.empty(n, dtype=np.int64)
-        for number in range(n):
+        drawn = np.empty(n if size is None else size, dtype=np.int64)
+        for number in range(len(drawn)):
             place = self._below(n - number)
             drawn[number] = left[place]
             left[place] = left[n - number - 1]

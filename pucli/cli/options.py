@@ -298,7 +298,7 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column of groups, which no fold or split divides, e.g. the customer of an order; repeatable.",
+        help="Column of groups, which no fold or split divides, e.g. the customer; LON,LAT,75km: blocks; repeatable.",
     ),
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="Only show how the columns of --data are read.")]

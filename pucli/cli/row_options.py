@@ -249,5 +249,9 @@ def column_choice(
     from pucli.data.rows.user_file import ColumnChoice
 
     out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
-    identifiers = tuple(filter(None, named))
-    return ColumnChoice(column_kinds(kinds), out, sole, identifiers, together, time or "", find_ids=not named)
+    identifiers, made_of = tuple(filter(None, named)), ()
+    if together:
+        from pucli.data.splits.groups import group_columns
+
+        made_of = group_columns(together)
+    return ColumnChoice(column_kinds(kinds), out, sole, identifiers, together, time or "", not named, made_of)

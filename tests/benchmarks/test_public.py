@@ -18,9 +18,9 @@ def test_the_committed_rows_are_those_of_the_committed_results():
 def test_differences_are_paired_and_a_smaller_error_is_a_gain():
     index = pd.MultiIndex.from_product([["a", "b", "c"], [0, 1]])
     other = pd.Series([0.5, 0.4, 0.9, 0.8, 0.1, 0.2], index)
-    row = public._row("table", "error", other - 0.1, "other", other, low=True)
+    row = public.paired("table", "error", other - 0.1, "other", other, low=True)
     assert np.isclose(row["difference"], 0.1) and np.isclose(row["standard_error"], 0.0) and row["n"] == 3
     # all rows of a table move together: as many observations as tables
     moved = pd.Series([0.1, 0.1, 0.2, 0.2, 0.3, 0.3], index)
-    row = public._row("table", "AUC", other + moved, "other", other, low=False)
+    row = public.paired("table", "AUC", other + moved, "other", other, low=False)
     assert np.isclose(row["standard_error"], np.std([0.1, 0.2, 0.3], ddof=1) / np.sqrt(3))

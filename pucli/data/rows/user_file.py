@@ -55,9 +55,10 @@ class ColumnChoice:
     drop: Sequence[str] = ()  # columns to leave out
     only: Sequence[str] = ()  # if not empty, the feature columns, in this order
     ids: Sequence[str] = ()  # columns that identify a row: not features, but copied to the predictions
-    groups: Sequence[str] = ()  # columns whose equal cells mark rows that belong together: not features
+    groups: Sequence[str] = ()  # columns whose equal cells mark rows that belong together, or blocks X,Y,WIDTH
     time: str = ""  # column with the time of each row, "" for none
     find_ids: bool = True  # whether columns that are found to be identifiers are copied as well
+    group_columns: Sequence[str] = ()  # columns that `groups` are made of: not features
 
     @property
     def as_text(self) -> set[str]:
@@ -72,7 +73,7 @@ class ColumnChoice:
     @property
     def named(self) -> set[str]:
         """Return all columns that are named."""
-        return {*self.kinds, *self.drop, *self.only, *self.ids, *self.groups, *filter(None, [self.time])}
+        return {*self.kinds, *self.drop, *self.only, *self.ids, *self.group_columns, *filter(None, [self.time])}
 
     def features(self, path: Path, table: Table, label: str | None) -> list[str]:
         """Return the feature columns of a table, in order."""
@@ -82,10 +83,10 @@ class ColumnChoice:
             raise UsageError(f"{path}: {label!r} is the label column and cannot be a feature")
         if label is not None and label in self.drop:
             raise UsageError(f"{path}: {label!r} is the label column, which is no feature; leave it out of --drop")
-        out = {*self.drop, *self.ids, *self.groups, label}
+        out = {*self.drop, *self.ids, *self.group_columns, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
-            left_out = sorted({*self.drop, *self.ids, *self.groups} - {label})
+            left_out = sorted(out - {label})
             why = f"; --drop, --id and --groups leave out {', '.join(map(repr, left_out))}" if left_out else ""
             raise UsageError(f"{path} has no columns besides the label {label!r} to learn from{why}")
         return names
@@ -148,7 +149,7 @@ def fit_file(
         "known": choice.named,
         "as_text": choice.as_text,
         "as_number": choice.as_number,
-        "keep": {*choice.ids, *choice.groups},
+        "keep": {*choice.ids, *choice.group_columns},
     }
     table = open_files(files, label, how=how, **columns)  # type: ignore[arg-type]
     check_rows(path, table)
@@ -157,7 +158,7 @@ def fit_file(
     if positives is not None:
         from pucli.data.rows.positives import Joining, with_positives
 
-        kept = set(choice.features(path, table, None)) | {*choice.groups, choice.time}
+        kept = set(choice.features(path, table, None)) | {*choice.group_columns, choice.time}
         left_out = set(table.frame.columns) - kept
         ids = list(choice.ids) or (None if choice.find_ids else [])
         table, listed = with_positives(files, str(path), table, positives, how, Joining(ids, left_out, choice.kinds))

@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pucli.core.arrays import Bools, Ints
+from pucli.core.arrays import Bools, Floats, Ints
 from pucli.core.errors import UsageError, by_interface
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# Square blocks of two coordinates, such as x,y,75000 or lon,lat,75km.
+_BLOCKS = re.compile(r"(.+),(.+),(\d+|\d*\.\d+)(km)?")
+_KM_OF_DEGREE = 111.195
+
+
+def group_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that groups are made of: each named one, and both coordinates of blocks X,Y,WIDTH."""
+    blocks = [(name, _BLOCKS.fullmatch(name)) for name in names]
+    return tuple(column for name, found in blocks for column in (found.group(1, 2) if found else [name]))
+
+
+def square_blocks(places: Floats, width: float) -> Ints:
+    """Return the number of the square block (n,), from 0, of each place in the plane (n, 2).
+
+    Corners of blocks are multiples of their width.
+
+    Examples
+    --------
+    >>> square_blocks(np.array([[1.0, 1.0], [9.0, 2.0], [11.0, 2.0], [-1.0, 2.0]]), 10.0)
+    array([1, 1, 2, 0])
+    """
+    return np.unique(np.floor(places / width), axis=0, return_inverse=True)[1].ravel()
+
+
+def _block_of(frame: pd.DataFrame, named: re.Match[str]) -> pd.Series:
+    """Return the block of each row, NaN where a coordinate is empty.
+
+    Of a longitude and a latitude, a row of blocks has the width at its middle latitude.
+    """
+    import pandas as pd
+
+    places = np.column_stack([pd.to_numeric(frame[name], errors="coerce") for name in named.group(1, 2)]).astype(float)
+    width, on_globe = float(named[3]), named[4] is not None
+    if width == 0.0 or np.isnan(places).all() or (on_globe and np.nanmax(np.abs(places) - [180.0, 90.0]) > 0.0):
+        raise UsageError(
+            f"{by_interface('groups', '--groups')} {named[0]}: blocks need two columns of numbers and a width above 0, "
+            "in km a longitude and a latitude in degrees, in this order; give the width in the unit of the columns, "
+            f"such as {named[1]},{named[2]},75000."
+        )
+    if on_globe:
+        width /= _KM_OF_DEGREE
+        middle = width * (np.floor(places[:, 1] / width) + 0.5)
+        places[:, 0] *= np.cos(np.radians(middle))
+    return pd.Series(square_blocks(places, width), frame.index).where(np.isfinite(places).all(axis=1))
 
 
 def group_numbers(groups: Any, n: int) -> Ints:
@@ -42,7 +88,7 @@ def group_numbers(groups: Any, n: int) -> Ints:
 def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labeled: Bools | None = None) -> Ints:
     """Return the group of each row (n,), from 0: rows with the same cell in any of the columns are one group.
 
-    Empty cells join nothing.
+    Empty cells join nothing. A name X,Y,WIDTH stands for square blocks of two columns of coordinates (`_BLOCKS`).
 
     Examples
     --------
@@ -56,7 +102,8 @@ def row_groups(frame: pd.DataFrame, names: Sequence[str | int], labeled: Bools |
 
     n, rows, nodes, used = len(frame), [], [], 0
     for name in names:
-        cells = frame[name]
+        blocks = _BLOCKS.fullmatch(str(name))
+        cells = _block_of(frame, blocks) if blocks else frame[name]
         codes = pd.factorize(cells.mask(cells.astype(str) == ""))[0]
         there = np.flatnonzero(codes >= 0)
         rows.append(there)

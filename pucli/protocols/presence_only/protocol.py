@@ -31,6 +31,7 @@ from pucli.core.arrays import AnyArray, Floats, Ints
 from pucli.core.errors import UsageError, unknown
 from pucli.data import data_sha256
 from pucli.data.catalogue.datasets import Dataset
+from pucli.data.splits.groups import square_blocks
 from pucli.protocols.common import Planner, read_dataset, scaling, seed_of
 from pucli.protocols.hidden_labels import HiddenLabels
 from pucli.protocols.pu.protocol import predicted_classes
@@ -164,19 +165,6 @@ def _of_all_sites(rows: SurveyRows, values: list[AnyArray]) -> AnyArray:
     for (_, test), of_fold in zip(rows.folds, values, strict=True):
         found[test] = of_fold
     return found
-
-
-def square_blocks(places: Floats, width: float) -> Ints:
-    """Return the number of the square block (n,), from 0, of each place in the plane (n, 2).
-
-    Corners of blocks are multiples of their width.
-
-    Examples
-    --------
-    >>> square_blocks(np.array([[1.0, 1.0], [9.0, 2.0], [11.0, 2.0], [-1.0, 2.0]]), 10.0)
-    array([1, 1, 2, 0])
-    """
-    return np.unique(np.floor(places / width), axis=0, return_inverse=True)[1].ravel()
 
 
 def _of_class(dataset: Dataset, name: str) -> Ints:

@@ -57,6 +57,32 @@ def test_rows_with_the_same_cell_in_any_column_are_one_group():
             row_groups(table.assign(c=np.where(mine, 0, np.arange(7))), ["c"], labeled)
 
 
+def test_blocks_are_squares_of_two_coordinates():
+    plane = pd.DataFrame({"x": ["1", "70", "80", "-1", "", "80"], "y": [1, 9, 60, 1, 1, 61], "lon": 7.0})
+    assert row_groups(plane, ["x,y,75"]).tolist() == [0, 0, 1, 2, 3, 1]  # an empty coordinate joins nothing
+    # a degree of longitude is 111 km long at the equator, half as long at 60 degrees
+    globe = pd.DataFrame({"lon": [0.01, 0.9, 0.01, 0.9, 1.5, 0.01], "lat": [0.01, 0.01, 60.1, 60.1, 60.1, 60.9]})
+    assert row_groups(globe, ["lon,lat,75km"]).tolist() == [0, 1, 2, 2, 3, 4]
+    for name in ("x,y,75km", "x,y,0"):
+        with pytest.raises(UsageError, match=f"groups {name}: blocks need two columns .* such as x,y,75000"):
+            row_groups(plane.assign(y=100), [name])
+
+
+def test_blocks_of_a_file_are_the_groups_of_its_rows(pucli, tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(random.uniform(0, 100, (300, 3)), columns=["east", "north", "a"]).round(2)
+    table["block"] = [f"B{a:.0f}-{b:.0f}" for a, b in table[["east", "north"]].to_numpy() // 25]
+    table["seen"] = np.where(random.random(300) < table["a"] / 200, "yes", "")
+    table.to_csv("places.csv", index=False)
+    words = ("train", "places.csv", "--method", "gllc", "--label", "seen", "--positive", "yes", "--json")
+    named, made = (pucli(*words, *more, "--model", "m").document for more in (
+        ("--groups", "block", "--drop", "east", "--drop", "north"), ("--groups", "east,north,25", "--drop", "block")
+    ))  # fmt: skip
+    assert made["data"]["groups"] == {"columns": ["east,north,25"], "number": 16}
+    assert made["held_out"] == named["held_out"]  # the coordinates are no features, the blocks the same
+    refused(pucli(*words[:-1], "--groups", "east,nord,25", "--model", "m"), "'nord'", "north")
+
+
 def test_no_fold_and_no_split_divides_a_group():
     groups = np.random.default_rng(0).integers(0, 60, 400)
     positive = np.random.default_rng(1).random(400) < 0.4

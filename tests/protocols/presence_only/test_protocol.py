@@ -9,11 +9,12 @@ import pytest
 
 from pucli.core.errors import UsageError
 from pucli.data.catalogue.datasets import Dataset
+from pucli.data.splits.groups import square_blocks
 from pucli.metrics.classification import auc
 from pucli.metrics.top import boyce
 from pucli.protocols import steps
 from pucli.protocols.presence_only import protocol as presence_only
-from pucli.protocols.presence_only.protocol import ELSEWHERE, EVERYWHERE, square_blocks
+from pucli.protocols.presence_only.protocol import ELSEWHERE, EVERYWHERE
 from pucli.runner import Context, parse_experiment, plan
 from pucli.runner.execute import run_group
 
