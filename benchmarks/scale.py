@@ -113,13 +113,13 @@ def run(
     }
 
 
-def make_rows(n: int, path: Path, seed: int | None = None) -> None:
+def make_rows(n: int, path: Path, seed: int | None = None, columns: int = COLUMNS) -> None:
     """Write n rows of two overlapping classes with labels of some positives; the seed is n by default."""
     rng = np.random.default_rng(n if seed is None else seed)
     positive = rng.random(n) < POSITIVE
-    X = rng.normal(size=(n, COLUMNS))
+    X = rng.normal(size=(n, columns))
     X[:, :4] += np.where(positive, 0.9, -0.4)[:, None]
-    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(COLUMNS)])
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(columns)])
     frame.assign(label=(positive & (rng.random(n) < LABELED)).astype(int)).to_parquet(path)
 
 

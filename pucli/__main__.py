@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,7 @@ def main() -> int:
 
     Once the command has ended, Ctrl-C is ignored: it would only interrupt Python while it closes its threads.
     """
+    gc.set_threshold(100_000)  # imports make many objects and little garbage
     _open_closed_streams()
     try:
         from pucli.cli.main import main as run

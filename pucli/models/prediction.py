@@ -169,15 +169,21 @@ def check_ids(ids: Sequence[str], taken: Sequence[str] = OWN_COLUMNS) -> None:
 def _predicted(saved: SavedModel, X: Floats, start: int) -> dict[str, AnyArray]:
     """Return the columns of predictions for encoded rows; `start` rows come before them."""
     pipeline, words = saved.pipeline, saved.metadata.get("words", {})
-    labels, place = np.unique(pipeline.predict(X), return_inverse=True)
+    if hasattr(model := pipeline[-1], "score_rows"):  # label, score and probability of `auto` follow from one score
+        raw = model.score_rows(pipeline[:-1].transform(X) if len(pipeline) > 1 else X)
+        scores, probability = raw - model.threshold_, model.probability_of(raw)
+        predicted = model.classes_[(scores > 0).astype(int)]
+    else:
+        predicted, scores = pipeline.predict(X), decision_values(pipeline, X)
+        probability = probabilities(saved, X, scores)
+    labels, place = np.unique(predicted, return_inverse=True)
     named = np.array([words.get(str(label), str(label)) for label in labels.tolist()], dtype=object)
     found: dict[str, AnyArray] = {"prediction": named[place]}
     if words.get("0") == "":
         found[FLAGGED] = named[place] != ""
-    scores, groups = decision_values(pipeline, X), clusters(pipeline, X)
+    groups = clusters(pipeline, X)
     if scores is not None:
         found["score"] = scores
-    probability = probabilities(saved, X, scores)
     if probability is not None:
         found["probability"] = probability
     if has_own_probabilities(pipeline):

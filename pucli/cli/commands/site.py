@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Write the results as a static site.
 
-    The site has a front page, one page per experiment and one per method. It needs no server: open index.html. No cell
-    is run; the tables are those of `pucli report`.
+    The site has a front page and one page per experiment. It needs no server: open index.html. No cell is run; the
+    tables are those of `pucli report`.
     """
     from pucli.report.site import write_site
 

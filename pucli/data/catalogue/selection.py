@@ -10,11 +10,12 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import RunError
 from pucli.data.columns.cells import cell_text, texts_of, to_numbers, trimmed
 from pucli.data.labels import LABEL
-from pucli.data.schema import Column, Entry, Features, RowSelection, Sort, Target
 from pucli.data.splits.groups import row_groups
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pucli.data.schema import Column, Entry, Features, RowSelection, Sort, Target
 
 
 class Selected(NamedTuple):

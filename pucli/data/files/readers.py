@@ -16,10 +16,11 @@ import numpy as np
 from pucli.core.arrays import AnyArray
 from pucli.core.errors import RunError
 from pucli.data.labels import LABEL
-from pucli.data.schema import Column, DeclaredFormat
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pucli.data.schema import Column, DeclaredFormat
 
 
 NULL = "\\N"  # of databases

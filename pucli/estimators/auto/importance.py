@@ -14,9 +14,10 @@ from pucli.solvers.ensemble.held_out import HeldOutScorer
 from pucli.solvers.ensemble.refit import Refitted
 from pucli.solvers.ensemble.ridge import pick_landmarks
 from pucli.solvers.ensemble.rows import row_order, varying_columns
-from pucli.solvers.ensemble.screening import is_wide
 
-ROWS, PERMUTATIONS, MOST_COLUMNS, MOST_OF_WIDE = 400, 3, 50, 12
+ROWS, PERMUTATIONS = 400, 3
+# The most columns that are measured, and of tables with more features than this budget divided by it, the fewest.
+MOST_COLUMNS, FEWEST_COLUMNS, BUDGET = 50, 12, 4000
 AVERAGED = 100
 
 
@@ -55,21 +56,22 @@ def importances(
     if scorer is None or len(folds) < 2:
         return Importances(fall, error, best)
 
-    def ranking(changed: Floats) -> Floats:
+    def ranking(*changed: Floats) -> Floats:
+        """Return the mean PU-AUC of each fold over changed copies of the rows."""
         with threadpool_limits(1):
-            score = scorer.score(changed[:, model._columns], rows)
-        return np.array([pu_auc(score[out], s[out]) for out in folds])
+            score = scorer.score(np.concatenate(changed)[:, model._columns], np.tile(rows, len(changed)))
+        each = score.reshape(len(changed), -1)
+        return np.array([np.mean([pu_auc(one[out], s[out]) for one in each]) for out in folds])
 
     whole = ranking(copies)
     varying = set(varying_columns(copies).tolist())
     tried = [k for k in best if varying & set(range(places[k].start, places[k].stop))]
-    tried = tried[: MOST_OF_WIDE if is_wide(*X.shape) else MOST_COLUMNS]
+    tried = tried[: min(MOST_COLUMNS, max(FEWEST_COLUMNS, BUDGET // X.shape[1]))]
     for done, k in enumerate(tried, start=1):
-        falls = np.zeros(len(folds))
-        for _ in range(PERMUTATIONS):
-            shuffled = copies.copy()
-            shuffled[:, places[k]] = copies[rng.permutation(len(copies))][:, places[k]]
-            falls += (whole - ranking(shuffled)) / PERMUTATIONS
+        shuffled = [copies.copy() for _ in range(PERMUTATIONS)]
+        for one in shuffled:
+            one[:, places[k]] = copies[rng.permutation(len(copies))][:, places[k]]
+        falls = whole - ranking(*shuffled)
         fall[k], error[k] = falls.mean(), falls.std(ddof=1) / np.sqrt(len(folds))
         if progress is not None:
             progress(done, len(tried))
@@ -100,9 +102,7 @@ def _both_kinds(fold: np.ndarray, labeled: np.ndarray) -> list[np.ndarray]:
 def dependence(model: Any, X: np.ndarray, place: slice, cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return the partial dependence of the probability on one column: its mean, (k,), with each of `cells`."""
     rows = X[row_order(model.varying(X), np.zeros(len(X)))[rng.permutation(len(X))[:AVERAGED]]]
-    means = []
-    for features in cells:
-        changed = rows.copy()
-        changed[:, place] = features
-        means.append(float(model.predict_proba(changed)[:, 1].mean()))
-    return np.array(means)
+    changed = np.tile(rows, (len(cells), 1, 1))
+    changed[:, :, place] = cells[:, None]
+    means: Floats = model.predict_proba(changed.reshape(-1, X.shape[1]))[:, 1].reshape(len(cells), -1).mean(axis=1)
+    return means

@@ -35,6 +35,8 @@ LEGEND = (
 )
 # figures that are open at once; the others are folded, so that a page stays short
 OPEN_FIGURES = 4
+# Of more pairs of methods the page has the result in words, and comparisons.csv the rows.
+MOST_PAIRS = 12
 # A smaller p-value is given as less than this.
 LEAST_P = 1e-4
 
@@ -59,7 +61,7 @@ def environment() -> Environment:
         "num": _number,
         "pm": lambda sd, metric: "" if math.isnan(sd) else f" ± {_number(sd, metric)}",
         "signed": lambda value, metric: f"{value:+.{get_metric(metric).digits}f}",
-        "key": lambda value: "" if math.isnan(value) else value,
+        "key": lambda value: "" if math.isnan(value) else f"{value:.6g}",
         "sign": lambda verdict: STYLES[plain(verdict)].sign,
         "short": lambda verdict: STYLES[plain(verdict)].short or plain(verdict),
         "css": lambda verdict: "by" if "variant" in verdict else plain(verdict).replace(",", "").replace(" ", "-"),
@@ -95,16 +97,19 @@ def experiment_page(
     made: Sequence[tuple[str, str]],
 ) -> str:
     """Return the page of one experiment, which lies one folder below that of the site."""
+    printed = [row for row in report.rows if row.verdict]
     return render(
         "experiment.html",
         root="../",
         report=report,
+        printed=printed,
         grids=grids(report.rows),
         first=[figure for figure in figures if figure["title"] == FIRST_TITLE],
         rest=[figure for figure in figures if figure["title"] != FIRST_TITLE],
         open_figures=OPEN_FIGURES,
+        most_pairs=MOST_PAIRS,
         pairs=by_pair(report.comparisons),
-        choices=_choices(report),
+        choices=_choices(printed),
         with_puf=any(not math.isnan(row.puf_mean) for row in report.rows),
         downloads=downloads,
         texts=texts,
@@ -128,10 +133,10 @@ def grids(rows: Sequence[TableRow]) -> list[Grid]:
     return found
 
 
-def _choices(report: Report) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _choices(rows: Sequence[TableRow]) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Return the filters of the list of every figure: name, attribute of a row, and each value with its text."""
-    sets = list(dict.fromkeys(row.dataset for row in report.rows))
-    verdicts = list(dict.fromkeys(plain(row.verdict) for row in report.rows if row.verdict))
+    sets = list(dict.fromkeys(row.dataset for row in rows))
+    verdicts = list(dict.fromkeys(plain(row.verdict) for row in rows))
     filters = [
         ("by-verdict", "verdict", [(verdict, f"{STYLES[verdict].sign} {verdict}") for verdict in verdicts]),
         ("by-set", "set", [(name, name) for name in sets]),

@@ -1,8 +1,8 @@
-"""Write the site: a front page, one page per experiment, and one per method."""
+"""Write the site: a front page, and one page per experiment."""
 
 from __future__ import annotations
 
-import inspect
+import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pucli.core.errors import UsageError, unwritable
+from pucli.methods import all_methods
 from pucli.report.all_experiments import Judged, VerdictCounts, judged_rows, verdict_counts, with_results
 from pucli.report.build import assemble, keep_recorded
 from pucli.report.files import read_provenance, write
@@ -25,12 +26,9 @@ from pucli.runner.plan import DEFAULT_RESULTS
 
 # Beginnings of the names of experiments that check others: bounds, variants, selections of rows, other scales.
 CHECKS = ("ceiling-", "variants-", "selections-", "raw-", "plain-")
-DOWNLOADS = (
-    ("table.csv", "table as CSV"),
-    ("table.tex", "LaTeX"),
-    ("comparisons.csv", "tests as CSV"),
-    ("cells.csv.gz", "every repeat as CSV"),
-)
+DOWNLOADS = (("table.csv", "table as CSV"), ("comparisons.csv", "tests as CSV"))
+# Colors of a figure of pixels: more cannot be told apart, and take four times the bytes.
+COLORS = 64
 
 
 @dataclass(frozen=True)
@@ -40,23 +38,6 @@ class Shown:
     experiment: Experiment
     report: Report
     finished: str
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a table: the page to which its first cell links ("" for none), and the cells."""
-
-    link: str
-    cells: Sequence[Any]
-
-
-@dataclass(frozen=True)
-class SiteTable:
-    """A table with a title and headings."""
-
-    title: str
-    header: list[str]
-    lines: list[Line]
 
 
 def write_site(
@@ -102,18 +83,31 @@ def _pages(out: Path, results: Path, on_page: Callable[[str], None] | None) -> l
     rows = judged_rows(results)
     verdicts, tally = _by_publication(shown, rows), verdict_counts(rows)
     present = [verdict for verdict in VERDICTS if any(verdict in counts for _, counts in verdicts)]
-    methods, files = _methods(shown, out)
     front = render(
         "index.html",
+        claims=_claims(results, names),
         groups=by_importance(shown, [name for name, _ in verdicts]),
         publications=verdicts,
         tallies={report.experiment: _verdict_counts(report, tally) for report in reports},
         ordered=_by_share(tally),
         compared=len({_document(one) for one in shown if COMPARED in one.report.verdicts}),
         shown=present,
-        methods=methods,
+        methods=[(method, _places(shown, method.name)) for method in all_methods().values()],
     )
-    return [*written, *files, write(out / "index.html", front)]
+    return [*written, write(out / "index.html", front)]
+
+
+def _claims(results: Path, names: Sequence[str]) -> str:
+    """Return the table of claims on top of the page of all results, those that hold first; "" if there is none."""
+    page = results / "README.md"
+    text = page.read_text(encoding="utf-8").partition("## Verdicts")[0] if page.is_file() else ""
+    table = [line for line in text.splitlines() if line.startswith("|")]
+
+    def link(target: str) -> str:
+        name = target.partition("/")[0]
+        return f"tables/{name}.html" if name in names else ""
+
+    return to_html("\n".join([*table[:2], *sorted(table[2:], key=lambda line: "| [yes]" not in line)]), link)
 
 
 def by_importance(shown: Sequence[Shown], publications: Sequence[str]) -> list[tuple[str, list[Report]]]:
@@ -141,7 +135,7 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
     written, figures = [], []
     for path, title in report.figures:
         target = folder / Path(path).name
-        written.append(_copy(found.folder / path, target))
+        written.append(_figure(found.folder / path, target))
         figures.append({"path": f"{report.experiment}/{target.name}", "title": title})
     downloads = []
     for path, title in report.texts:
@@ -168,6 +162,44 @@ def _experiment(experiment: Experiment, results: Path, out: Path) -> tuple[Repor
 def _outside(target: str) -> str:
     """Return the target of a link of a text, "" if it is a file of the results."""
     return target if target.startswith("http") else ""
+
+
+def _figure(source: Path, target: Path) -> Path:
+    """Copy a figure: one of lines with each style written once, one of pixels with few colors."""
+    if source.suffix == ".svg":
+        return write(target, small_svg(source.read_text(encoding="utf-8")))
+    from PIL import Image
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with Image.open(source) as image:
+        image.convert("RGB").quantize(COLORS).save(target, optimize=True)
+    return target
+
+
+def small_svg(text: str) -> str:
+    """Return a drawing of Matplotlib in half the bytes: each style once, tenths of a point, no names of groups.
+
+    Examples
+    --------
+    >>> small_svg('<style type="text/css">*{}</style><g id="axes_1"><path d="M 0 0.25 L 1 2 " style="fill: none"/></g>')
+    '<style type="text/css">*{}.s0{fill: none}</style><g><path d="M0 0.2L1 2" class="s0"/></g>'
+    """
+    styles: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        style = re.sub("font-family: [^;]*sans-serif", "font-family: sans-serif", found[1])
+        return f' class="{styles.setdefault(style, f"s{len(styles)}")}"'
+
+    text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", re.sub('<g id="[^"]*">', "<g>", text))
+    text = re.sub(' style="([^"]*)"', named, text)
+    text = re.sub(r'(?<= d=")[^"]*', _short_path, text)
+    return text.replace("</style>", "".join(f".{name}{{{style}}}" for style, name in styles.items()) + "</style>", 1)
+
+
+def _short_path(found: re.Match[str]) -> str:
+    """Return the points of a line in tenths of a point, without needless blanks."""
+    tenths = re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), found[0])
+    return re.sub(r"\s*([A-Za-z])\s*|\s+$", r"\1", tenths)
 
 
 def _copy(source: Path, target: Path) -> Path:
@@ -221,48 +253,10 @@ def _by_publication(shown: Sequence[Shown], rows: Sequence[Judged]) -> list[tupl
     return [(name, counted(own)) for name, own in sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))]
 
 
-def _methods(shown: Sequence[Shown], out: Path) -> tuple[SiteTable, list[Path]]:
-    """Write the page of each method; return the table of all, and the files."""
-    from pucli.methods import all_methods, estimator_class
-
-    written, lines = [], []
-    for method in all_methods().values():
-        places = _positions(shown, method.name)
-        lines.append(Line(f"methods/{method.name}.html", [method.name, method.kind, method.source, str(len(places))]))
-        try:
-            made: Any = estimator_class(method)
-        except (ImportError, UsageError):  # an extra that is not installed: the page has no parameters
-            made = None
-        parameters = inspect.signature(made.__init__).parameters if made is not None else {}
-        rows = [
-            Line("", [name, "needed" if p.default is p.empty else repr(p.default), str(method.grid.get(name, ""))])
-            for name, p in parameters.items()
-            if name != "self"
-        ]
-        tables = [SiteTable("Parameters", ["Parameter", "Default", "Grid"], rows)] if rows else []
-        if places:
-            header = ["Table", "Column", "Metric", "Published", "Obtained", "Verdicts"]
-            tables.append(SiteTable("Where it stands", header, places))
-        page = render(
-            "subject.html",
-            root="../",
-            name=method.name,
-            facts=[("Learns from", method.kind), ("Source", method.source), ("Version", str(method.version))],
-            tables=tables,
-            description=inspect.cleandoc(made.__doc__ or "") if made is not None else "",
-        )
-        written.append(write(out / "methods" / f"{method.name}.html", page))
-    return SiteTable("Methods", ["Method", "Learns from", "Source", "Columns"], lines), written
-
-
-def _positions(shown: Sequence[Shown], method: str) -> list[Line]:
-    """Return a line for each column of that method in the summaries."""
-    found = []
-    for one in shown:
-        for line in one.report.summary:
-            if one.experiment.methods[line.column].method == method:
-                where = f"{line.metric} {line.setting}".strip()
-                means = [line.published_mean, line.obtained_mean]
-                values = [one.report.experiment, line.column, where, *means, line.verdicts]
-                found.append(Line(f"../tables/{one.report.experiment}.html", values))
-    return found
+def _places(shown: Sequence[Shown], method: str) -> list[str]:
+    """Return the experiments that have a column of that method in their summary."""
+    return [
+        one.report.experiment
+        for one in shown
+        if any(one.experiment.methods[line.column].method == method for line in one.report.summary)
+    ]

@@ -202,9 +202,12 @@ def fit_kernel_ridge(
 
 def fit_targets(model: KernelRidge, X: Floats, targets: Floats, weights: Floats, ridge: float) -> KernelRidge:
     """Fit other rows and targets with the landmarks and the width of a model."""
-    factor = model.factor()
-    problem = WeightedLeastSquares(_features(model.values(X), factor), targets, weights)
-    return model.with_coefficients(factor, problem.coefficients(ridge))
+    factor, root = model.factor(), np.sqrt(weights)
+    A = _features(model.values(X), factor) * root[:, None]
+    system = A.T @ A
+    system[np.diag_indices_from(system)] += ridge
+    found = cho_solve(cho_factor(system, overwrite_a=True, check_finite=False), A.T @ (root * targets))
+    return model.with_coefficients(factor, found)
 
 
 def refit_kernel_ridge(

@@ -42,7 +42,7 @@ for (const tools of document.querySelectorAll(".tools")) {
   const count = tools.querySelector("output");
   const show = () => {
     const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of rows) row.hidden = !wanted.every((word) => row.dataset.words.includes(word));
+    for (const row of rows) row.hidden = !wanted.every((word) => row.textContent.toLowerCase().includes(word));
     const shown = rows.filter((row) => getComputedStyle(row).display !== "none").length;
     count.textContent = `${shown} of ${rows.length} rows`;
   };
