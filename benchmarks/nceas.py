@@ -127,8 +127,8 @@ def all_species(folder: Path) -> Iterator[Species]:
             background = _table(folder, f"tgb_{region}_{group}.csv*", f"tgb_samples/{region}/{group}/*.csv")
             sites, survey = (_table(folder, f"{region}test_{kind}{end}.csv*") for kind in ("env", "pa"))
             for name, own in of_group.groupby("spid", sort=False):
-                parts = (table[columns] for table in (own, background, random, sites))
-                yield Species(str(name), region, *parts, survey[name].to_numpy() == 1)
+                parts = [table[columns] for table in (own, background, random, sites)]
+                yield Species(str(name), region, parts[0], parts[1], parts[2], parts[3], survey[name].to_numpy() == 1)
 
 
 def _file(folder: Path, *patterns: str) -> Path:
@@ -173,7 +173,7 @@ def _cell(test: str, one: Species, method: str, folder: Path, seed: int) -> dict
     rows = pd.concat([one.records, one.random if test == RANDOM else one.target_group, one.sites], ignore_index=True)
     kind = np.append(np.arange(len(rows) - len(one.sites)) < len(one.records), 2 + one.present)
     sites, places = kind > 1, rows[["x", "y"]].to_numpy()
-    fold = ~sites  # one fold is left out, all sites
+    fold = (~sites).astype(int)  # one fold is left out, all sites
     if test == BLOCKS:
         fold = block_folds(places, kind, blocks_of(_file(folder, f"*{one.region}.gpkg")), seed)
     scores = np.zeros((2, len(rows)))
@@ -233,6 +233,7 @@ def block_folds(places: Floats, kind: Ints, blocks: Floats, seed: int) -> Ints:
     known = known[RGenerator(seed).order(len(known))][::-1]  # a record on an edge is in one of its blocks at random
     block[known[:, 0]] = known[:, 1]
     generator, best, spread = RGenerator(seed), 0, math.inf
+    chosen: Ints = block
     for _ in range(DRAWS):
         fold = np.append(generator.order(n - n % FOLDS) % FOLDS, generator.order(FOLDS, n % FOLDS))[block]
         counts = np.bincount(4 * fold + kind, minlength=4 * FOLDS).reshape(FOLDS, 4)

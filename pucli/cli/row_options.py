@@ -249,7 +249,7 @@ def column_choice(
     from pucli.data.rows.user_file import ColumnChoice
 
     out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
-    identifiers, made_of = tuple(filter(None, named)), ()
+    identifiers, made_of = tuple(filter(None, named)), together
     if together:
         from pucli.data.splits.groups import group_columns
 
