@@ -70,14 +70,11 @@ RELATIVES = {"MaxEnt": "printed MaxEnt", "logistic, squares": "printed Lasso", "
 
 
 class Species(NamedTuple):
-    """Records, both kinds of background and sites, with x, y and the features, and the sites with the species."""
+    """Records, target-group and random background and sites, with x, y and the features; sites with the species."""
 
     name: str
     region: str
-    records: pd.DataFrame
-    target_group: pd.DataFrame
-    random: pd.DataFrame
-    sites: pd.DataFrame
+    tables: list[pd.DataFrame]
     present: Bools
 
 
@@ -127,8 +124,8 @@ def all_species(folder: Path) -> Iterator[Species]:
             background = _table(folder, f"tgb_{region}_{group}.csv*", f"tgb_samples/{region}/{group}/*.csv")
             sites, survey = (_table(folder, f"{region}test_{kind}{end}.csv*") for kind in ("env", "pa"))
             for name, own in of_group.groupby("spid", sort=False):
-                parts = (table[columns] for table in (own, background, random, sites))
-                yield Species(str(name), region, *parts, survey[name].to_numpy() == 1)
+                tables = [table[columns] for table in (own, background, random, sites)]
+                yield Species(str(name), region, tables, survey[name].to_numpy() == 1)
 
 
 def _file(folder: Path, *patterns: str) -> Path:
@@ -170,10 +167,11 @@ def _plan(known: Sequence[Species], printed: set[str]) -> dict[tuple[str, str, s
 def _cell(test: str, one: Species, method: str, folder: Path, seed: int) -> dict[str, Any]:
     """Return the measures of a method on the sites of all folds together."""
     started = time.process_time()
-    rows = pd.concat([one.records, one.random if test == RANDOM else one.target_group, one.sites], ignore_index=True)
-    kind = np.append(np.arange(len(rows) - len(one.sites)) < len(one.records), 2 + one.present)
+    records, target_group, random, surveyed = one.tables
+    rows = pd.concat([records, random if test == RANDOM else target_group, surveyed], ignore_index=True)
+    kind = np.append(np.arange(len(rows) - len(surveyed)) < len(records), 2 + one.present)
     sites, places = kind > 1, rows[["x", "y"]].to_numpy()
-    fold = ~sites  # one fold is left out, all sites
+    fold = 1 - sites  # one fold is left out, all sites
     if test == BLOCKS:
         fold = block_folds(places, kind, blocks_of(_file(folder, f"*{one.region}.gpkg")), seed)
     scores = np.zeros((2, len(rows)))
@@ -185,7 +183,7 @@ def _cell(test: str, one: Species, method: str, folder: Path, seed: int) -> dict
     return {
         **{"test": test, "name": one.name, "region": one.region, "seed": seed, "method": method},
         **measures(one.present, *scores[:, sites]),
-        **{"records": len(one.records), "seconds": time.process_time() - started},
+        **{"records": len(records), "seconds": time.process_time() - started},
     }
 
 
@@ -232,7 +230,7 @@ def block_folds(places: Floats, kind: Ints, blocks: Floats, seed: int) -> Ints:
     known = np.argwhere(inside[kind < 2])
     known = known[RGenerator(seed).order(len(known))][::-1]  # a record on an edge is in one of its blocks at random
     block[known[:, 0]] = known[:, 1]
-    generator, best, spread = RGenerator(seed), 0, math.inf
+    generator, best, spread, chosen = RGenerator(seed), 0, math.inf, block
     for _ in range(DRAWS):
         fold = np.append(generator.order(n - n % FOLDS) % FOLDS, generator.order(FOLDS, n % FOLDS))[block]
         counts = np.bincount(4 * fold + kind, minlength=4 * FOLDS).reshape(FOLDS, 4)

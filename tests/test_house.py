@@ -21,7 +21,7 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 281_254, "pucli, benchmarks, examples": 307_383}
+NODES = {"pucli": 281_262, "pucli, benchmarks, examples": 307_388}
 ON_THE_EXAMPLE = {"files": 113, "functions": 690, "files of data": 29, "functions of data": 258}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",

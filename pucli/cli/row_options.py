@@ -261,7 +261,8 @@ def column_choice(
     from pucli.data.rows.user_file import ColumnChoice
 
     out, sole, named, together = (tuple(map(normal, names or ())) for names in (drop, only, ids, groups))
-    identifiers, made_of = tuple(filter(None, named)), ()
+    identifiers = tuple(filter(None, named))
+    made_of: tuple[str, ...] = ()
     if together:
         from pucli.data.splits.groups import group_columns
 

@@ -86,7 +86,7 @@ class ColumnChoice:
         out = {*self.drop, *self.ids, *self.group_columns, label}
         names = [name for name in self.only or table.frame.columns if name not in out]
         if not names:
-            left_out = sorted(out - {label})
+            left_out = sorted({*self.drop, *self.ids, *self.group_columns} - {label})
             why = f"; --drop, --id and --groups leave out {', '.join(map(repr, left_out))}" if left_out else ""
             raise UsageError(f"{path} has no columns besides the label {label!r} to learn from{why}")
         return names
