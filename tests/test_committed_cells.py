@@ -98,7 +98,19 @@ def committed(name: str) -> tuple[str, list[dict[str, str]]]:
     folder = ROOT / "results" / name
     with gzip.open(folder / "cells.csv.gz", "rt", encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
+    rows = without_later_metrics(rows)
     return json.loads((folder / "provenance.json").read_text(encoding="utf-8"))["profile"], rows
+
+
+def without_later_metrics(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the rows without what cells of another way alone have: metrics that came when they had been made."""
+    has: dict[str, set[str]] = {}
+    for row in rows:
+        has.setdefault(row.get(WAY, ""), set()).update(name for name, text in row.items() if text)
+    known = set().union(*has.values()) - {*HEAD}
+    return [
+        {name: text for name, text in row.items() if name not in known or name in has[row.get(WAY, "")]} for row in rows
+    ]
 
 
 def same_rounding(name: str) -> bool:
