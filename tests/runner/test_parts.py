@@ -61,7 +61,7 @@ def test_merging_says_where_results_differ(experiment, tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "other" / "small" / STORE)) as db, db:
         db.execute("UPDATE cells SET metrics = json_set(metrics, '$.f1', 0.123)")
         seal(db)
-    with pytest.warns(UserWarning, match="2 cells have another result in a later folder, and the first is kept: .*f1"):
+    with pytest.warns(UserWarning, match="2 runs have another result in a later folder, and the first is kept: .*f1"):
         taken = merge_stores(experiment, [tmp_path / "one", tmp_path / "other"], results_dir=tmp_path / "all")
     assert taken == 2
     assert 0.123 not in [row["metrics"]["f1"] for row in read_rows(tmp_path / "all" / "small").values()]

@@ -184,7 +184,7 @@ def test_an_interrupt_keeps_finished_cells_and_names_the_command_to_resume(seque
         if event.kind == "cell" and event.done == 4:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match=r"4 of 12 cells are done.*same command again") as caught:
+    with pytest.raises(Interrupted, match=r"4 of 12 runs are done.*same command again") as caught:
         run(experiment, results_dir=tmp_path, on_event=stop_at_four)
     assert caught.value.exit_code == 130
     assert len(read_rows(tmp_path / "small")) == 4
@@ -411,5 +411,5 @@ def test_lost_dask_workers_end_in_one_line_that_says_what_is_kept(monkeypatch):
 
     monkeypatch.setattr(distributed, "Client", Client)
     monkeypatch.setattr(distributed, "as_completed", list)
-    with pytest.raises(RunError, match=r"4 workers died on one group of cells.* Finished cells are kept\. Give"):
+    with pytest.raises(RunError, match=r"4 workers died on one group of runs.* Finished runs are kept\. Give"):
         list(_on_dask([[], []], None, 2))

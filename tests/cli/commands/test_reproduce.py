@@ -88,7 +88,7 @@ def test_parts_of_a_run_are_merged(pucli, small):
     parts = ("--merge", "part1", "--merge", "part2")
     few = ("reproduce", "small.yaml", *parts, "--profile", "smoke", "--results", "few", "--json")
     assert pucli(*few).document["imported"] == 4
-    assert "not imported, because of another profile than smoke: 4 finished cells" in pucli(*few[:-1]).err
+    assert "not imported, because of another profile than smoke: 4 finished runs" in pucli(*few[:-1]).err
     assert "not imported" not in merged.err
 
 
@@ -123,7 +123,7 @@ def test_a_dry_run_has_separators_of_thousands(pucli, data_cache):
 
 
 def test_a_dry_run_is_judged_by_committed_times(pucli, small):
-    assert "unknown, no similar cell" in pucli("reproduce", small(), "--dry-run").out
+    assert "unknown, no similar run" in pucli("reproduce", small(), "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     for path in Path("results/small").glob("store*"):
         path.unlink()
@@ -183,7 +183,7 @@ def test_fail_on_a_verdict(pucli, small, tmp_path):
         assert ("--fail-on: 2 figures worse" in done.err) == bool(code)
     assert pucli(*words, "--collect", "--fail-on", "worse", "--fail-on", "better").code == 1
     refused(pucli(*words, "--fail-on", "wrose"), "'worse'")
-    refused(pucli(*words, "--dry-run", "--fail-on", "worse"), "--dry-run runs no cell")
+    refused(pucli(*words, "--dry-run", "--fail-on", "worse"), "--dry-run runs nothing")
 
 
 def test_a_table_without_published_figures_says_so(pucli, small):
@@ -204,7 +204,7 @@ def test_dry_run_runs_nothing(pucli, small, tmp_path):
     document = pucli("reproduce", small(), "--dry-run", "--json").document
     assert (document["total"], document["left"], document["seconds"]) == (8, 8, None)
     assert not (tmp_path / "results").exists()
-    assert "8 of 8 cells, " in pucli("reproduce", "small.yaml", "--dry-run").out
+    assert "8 of 8 runs, " in pucli("reproduce", "small.yaml", "--dry-run").out
     pucli("reproduce", "small.yaml", "--profile", "smoke")
     judged = pucli("reproduce", "small.yaml", "--dry-run", "--json").document
     assert (judged["done"], judged["left"]) == (4, 4)

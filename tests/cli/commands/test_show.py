@@ -33,7 +33,7 @@ def test_show_and_card_say_the_same(pucli, rows):
         assert text in done.out and text in card
     found = pucli("show", "m.model", "--json").document
     assert [one["kind"] for one in found["columns"]] == ["identifier", "number", "category"]
-    assert re.search(r"class prior +[\d.]+ % \([\d.]+( %)? to ", done.out)
+    assert re.search(r"class prior +[\d.]+% \([\d.]+% to ", done.out)
     low, value, high = (found["class_prior"][end] for end in ("low", "value", "high"))
     assert 0 <= low <= value <= high <= 1
     assert found["ids"] == ["code"] and "pucli" in found["versions"]
