@@ -82,7 +82,8 @@ def command(  # noqa: PLR0913
     and 500 labeled ones, why names the columns that raise and lower the score most, and most_like known positives.
 
     --labeling sar assumes that the chance of being labeled grows with the square of the probability of being
-    positive. The data cannot confirm this.
+    positive. The data cannot confirm this. Where clear positives were labeled first, F1 was .79 instead of .53
+    (benchmark pusb); where labels were random, it was up to .05 lower (benchmark labeling). The order hardly changes.
     """
     where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     opt.choice("labeling", labeling, LABELINGS)
