@@ -49,10 +49,6 @@ class ThresholdGoals:
     precision: Precision = None
     share: Share = None
 
-    def __post_init__(self) -> None:
-        """Raise UsageError for options that contradict, before a file is read."""
-        _ = self.chosen
-
     @property
     def chosen(self) -> tuple[str, float | None] | None:
         """Return the goal and its value, or None if no option is given."""

@@ -87,6 +87,7 @@ def command(  # noqa: PLR0913
     """
     where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     opt.choice("labeling", labeling, LABELINGS)
+    goal, wanted = threshold.chosen or ("f1", None)
     from pucli.cli.text.auto import print_short
     from pucli.cli.text.auto_in_full import print_whole
     from pucli.cli.text.columns import show_columns
@@ -97,7 +98,6 @@ def command(  # noqa: PLR0913
     if columns:
         show_columns(out, where.source)
         return
-    goal, wanted = threshold.chosen or ("f1", None)
     output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
     _check_scored(scored, where, safe)
     _check_labels(where, backend.in_blocks, labeling, negatives_are, expected)

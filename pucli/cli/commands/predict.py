@@ -113,6 +113,7 @@ def command(  # noqa: PLR0913
     Options for reading (--sep, --missing ...) are those of training unless they are given here. CSV and Parquet files
     are read, scored and written in blocks, so they may be larger than memory.
     """
+    _ = threshold.chosen  # a wrong option is answered before a file is read
     from pucli.core.atomic_files import is_stdout
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
