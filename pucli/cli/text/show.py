@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pucli.cli.terminal import number, percent, span
+from pucli.cli.text.auto_in_full import TERMS
 from pucli.core.inert_text import inert_text
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ RANDOM = (
 )
 ORDERED = "All estimates hold only if labels were given by how clearly a row is positive; the data cannot reveal this."
 # Plainer names of estimates, and those that are no shares of rows.
-NAMES = {"share": "rows flagged", "f1": "F1", "auc": "AUC"}
-SCORES = ("f1", "auc")
+NAMES = TERMS | {"f1": "F1", "auc": "AUC"}
+SCORES = ("f1", "auc", "lift", "new_lift")
 SAME = "New rows must come from the population of the training rows."
 
 
