@@ -65,6 +65,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
             _write_to_stream(partial, path)
         return
     path = path.resolve()  # a link stays, and the file that it names is replaced
+    new = [folder for folder in path.parents if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as own:
@@ -78,8 +79,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
             else:
                 waiting[0].push(own.pop_all())
                 waiting[1].append((partial, path))
-    except OSError as error:
-        raise unwritable(path, error) from error
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            for folder in new:
+                folder.rmdir()
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from error
+        raise
 
 
 def check_output(path: Path, option: str = "") -> None:

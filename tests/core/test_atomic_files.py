@@ -187,3 +187,10 @@ def test_signals_that_end_a_process_leave_no_files(trained, name):
 )
 def test_latex_has_no_command_of_a_file(text, written):
     assert escape(text) == written
+
+
+def test_a_failed_write_leaves_no_folder_that_was_made_for_it(tmp_path):
+    (tmp_path / "old").mkdir()
+    with pytest.raises(ValueError, match="bad row"), replacing(tmp_path / "old" / "new" / "deep" / "scored.csv"):
+        raise ValueError("bad row")
+    assert [path.name for path in tmp_path.rglob("*")] == ["old"]
