@@ -40,7 +40,7 @@ STAGES = {
     "pucli.estimators.auto.auto_pu:first_fit": "folds",
     "pucli.solvers.ensemble.class_prior:first_fit": "folds",
     "pucli.estimators.auto.auto_pu:AutoPU:fit": "estimates",
-    "pucli.models.auto.ranking:_found": "estimates",
+    "pucli.models.auto.ranking:ranking_of": "estimates",
     "pucli.models.auto.ranking:summary": "estimates",
     "pucli.models.class_prior:estimate_of": "estimates",
     "pucli.models.prediction:_predicted": "scores",

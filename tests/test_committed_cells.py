@@ -107,7 +107,7 @@ def without_later_metrics(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     has: dict[str, set[str]] = {}
     for row in rows:
         has.setdefault(row.get(WAY, ""), set()).update(name for name, text in row.items() if text)
-    known = set().union(*has.values()) - {*HEAD}
+    known = set().union(*has.values()) - {*HEAD, "flags", "notes", "error"}
     return [
         {name: text for name, text in row.items() if name not in known or name in has[row.get(WAY, "")]} for row in rows
     ]

@@ -164,7 +164,8 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
                 continue
             assert Path(words[0]).name == "pucli", f"{page.name}: {words[0]} is no command that is known"
             if too_long(page, words[1:]):
-                parse(words[1:])
+                # a page installs it before, a test does not
+                parse(["gllc" if word == "nearest-mean" else word for word in words[1:]])
                 continue
             if "my-table.yaml" in words and not Path("my-table.yaml").exists():
                 write_table()

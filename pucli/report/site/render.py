@@ -36,7 +36,7 @@ LEGEND = (
 # figures that are open at once; the others are folded, so that a page stays short
 OPEN_FIGURES = 4
 # Of more pairs of methods the page has the result in words, and comparisons.csv the rows.
-MOST_PAIRS = 12
+MOST_PAIRS = 8
 # A smaller p-value is given as less than this.
 LEAST_P = 1e-4
 

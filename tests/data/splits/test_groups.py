@@ -173,7 +173,7 @@ def test_groups_of_one_row_are_said_to_have_no_effect(pucli, visits):
 def test_the_test_of_random_labeling_says_so_where_groups_are_few():
     """A group with a labeled row counts as labeled; if each has one, no row is left to compare with."""
     X, labeled = np.random.default_rng(0).normal(size=(200, 3)), np.arange(200) < 60
-    model = SimpleNamespace(prior_=0.3, scenario="case-control")
+    model = SimpleNamespace(prior_=0.3, scenario="case-control", _columns=None)
     many, *few = (labeling_of(model, X, labeled, 0, groups) for groups in (np.arange(200) // 2, np.arange(200) % 20,
                                                                              np.arange(200) % 4))  # fmt: skip
     assert 0.1 < many.p_value <= 1.0

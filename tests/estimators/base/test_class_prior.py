@@ -71,7 +71,7 @@ def test_the_threshold_that_calls_the_prior_is_held_out_by_groups() -> None:
 
 def test_ends_near_zero_are_said_without_powers_of_ten() -> None:
     X, y, _ = visits(0)
-    with pytest.warns(EstimatedPriorWarning, match=r"estimate 0\.01 of .* \(0(\.\d+)? to 0\.\d+ with 90 %"):
+    with pytest.warns(EstimatedPriorWarning, match=r"estimate 0\.01 of .* \(0(\.\d+)? to 0\.\d+ with 90%"):
         NaiveSVC(prior="estimate", random_state=0).fit(X, y)
 
 
