@@ -52,7 +52,8 @@ def test_the_f1_of_calling_everything_positive(dataset, value):
 
 def test_dropped_shares_by_the_authors_code_are_those_of_the_notes():
     rows = table("author-raw-4.4", "irrelevant_zeroed")
-    rows = rows[rows["published_mean"].notna() & (rows["variant"] != "")]
+    # data chosen with the print in view count in no mean
+    rows = rows[rows["published_mean"].notna() & (rows["variant"] != "") & ~rows["dataset"].str.endswith("-script")]
     for variant, own in rows.groupby("variant"):
         apart = (own["obtained_mean"] - own["published_mean"]).abs().mean()
         assert f"| {variant} | {own['obtained_mean'].mean():.0f} | {apart:.0f} |" in NOTES
