@@ -6,19 +6,19 @@ model of all records predicts all sites of the survey, with a target-group backg
 group was recorded) and with a random one (10,000 places). "blocks" repeats the spatial cross-validation of Valavi and
 others for the 171 species that they publish: their blocks, five folds, seed 32, the best of 100 draws, models trained
 on the records of four folds, scores of all folds ranked together. R's random numbers are replayed, so that the folds
-should be theirs (178 species pass their conditions, all of their 171 among them; they leave out those for which one of
-their models failed). Methods: `auto` (case-control, score for AUC, PRG and Boyce, calibrated probability for COR),
-MaxEnt (elapid, the features that maxent.jar takes for as many records, regularization 1, cloglog), ten bags of LightGBM
-(benchmark `real_tables`) and a logistic regression of standardized features, their squares and one-hot categories, the
-background weighted to the records (C = 1). In blocks the rivals run for every fifth species: printed columns are there
-for all. Measures: AUC, PRG (area under the precision-recall-gain curve, as R's prg), COR (Pearson) and the continuous
-Boyce index, each with the mean over species; AUC of each region; difference (`auto` minus the method), standard error
-and p of Wilcoxon's test are of AUC, paired by species. Beside all records stand printed figures of random folds, whose
-models have about four fifths of the records; a preprint of 2026 ("A Niche in the Machine", EcoEvoRxiv 11797) prints
-mean AUC for all species: .762 of a fine-tuned TabPFN, MaxNet .732, random forest .727, BRT .724, GAM .717. The order of
-work makes an early stop balanced: species go in steps of five, first the surveys with target-group background, then
-every fifth species in blocks and with a random background, then the others in blocks, and with a random background. All
-this was fixed before the first result; four more draws of the folds for every fifth species were planned and not run.
+should be theirs; no printed folds are there to compare. Methods: `auto` (case-control, score for AUC, PRG and Boyce,
+calibrated probability for COR), MaxEnt (elapid, the features that maxent.jar takes for as many records, regularization
+1, cloglog), ten bags of LightGBM (benchmark `real_tables`) and a logistic regression of standardized features, their
+squares and one-hot categories, the background weighted to the records (C = 1). In blocks the rivals run for every fifth
+species: printed columns are there for all. Measures: AUC, PRG (area under the precision-recall-gain curve, as R's prg),
+COR (Pearson) and the continuous Boyce index, each with the mean over species; AUC of each region; difference (`auto`
+minus the method), standard error and p of Wilcoxon's test are of AUC, paired by species. Beside all records stand
+printed figures of random folds, whose models have about four fifths of the records; a preprint of 2026 ("A Niche in the
+Machine", EcoEvoRxiv 11797) prints mean AUC for all species: .762 of a fine-tuned TabPFN, MaxNet .732, random forest
+.727, BRT .724, GAM .717. The order of work makes an early stop balanced: species go in steps of five, first the surveys
+with target-group background, then every fifth species in blocks and with a random background, then the others in
+blocks, and with a random background. All this was fixed before the first result; four more draws of the folds for every
+fifth species were planned and not run.
 """
 
 from __future__ import annotations

@@ -93,6 +93,10 @@ ENDS_ELSEWHERE = {
 MORE_STEPS = 0.1, 2.0
 
 
+# Metrics that all runs have had since they came, together; a file has their columns if a cell of it was run later.
+LATER = ("average_precision", "bedroc@20", "boyce", "lift@1%", "precision@10%", "recall@10%")
+
+
 def committed(name: str) -> tuple[str, list[dict[str, str]]]:
     """Return the profile and the rows of a committed cells.csv.gz."""
     folder = ROOT / "results" / name
@@ -103,13 +107,14 @@ def committed(name: str) -> tuple[str, list[dict[str, str]]]:
 
 
 def without_later_metrics(rows: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the rows without what cells of another way alone have: metrics that came when they had been made."""
-    has: dict[str, set[str]] = {}
-    for row in rows:
-        has.setdefault(row.get(WAY, ""), set()).update(name for name, text in row.items() if text)
-    known = set().union(*has.values()) - {*HEAD, "flags", "notes", "error"}
+    """Return the rows without the empty metrics of those that were made before these metrics came."""
     return [
-        {name: text for name, text in row.items() if name not in known or name in has[row.get(WAY, "")]} for row in rows
+        {
+            name: text
+            for name, text in row.items()
+            if row.get(LATER[0]) or name not in LATER or row["status"] == "failed"
+        }
+        for row in rows
     ]
 
 

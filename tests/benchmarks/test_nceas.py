@@ -22,8 +22,6 @@ def test_the_area_under_precision_recall_gain_is_that_of_a_curve_by_hand():
     present, scores = np.array([True, False, True, False, False]), np.array([5.0, 4.0, 3.0, 2.0, 1.0])
     # two positives of five: a recall gain of 0 at 4/5 found, of 1/3 at one found (precision gain 1, and 1/3 with the
     # false one), and of 1 at both (2/3, then 1/3 and 0)
-    first = (1.0 - 2 / 3 * 1 / 1 + 1.0) / 2.0  # no width: both at the recall gain of one found positive
-    assert first > 0
     expected = (1 / 3) * 1.0 + (2 / 3) * (1 / 3 + 2 / 3) / 2.0
     assert np.isclose(nceas.gain_area(present, scores), expected)
     assert np.isclose(nceas.gain_area(present, np.zeros(5)), 0.0)  # all at once: from a recall gain of 0 to 1 at 0

@@ -55,6 +55,7 @@ def test_a_fitted_model_predicts_the_same_from_its_file(model: Any, rows: Any, y
     np.testing.assert_array_equal(saved.decision_function(rows), model.decision_function(rows))
     if hasattr(model, "predict_proba"):
         np.testing.assert_allclose(saved.predict_proba(rows), model.predict_proba(rows), atol=1e-6)
+        np.testing.assert_allclose(saved.predict_log_proba(rows), model.predict_log_proba(rows), atol=1e-4)
 
 
 @pytest.mark.slow  # each starts the command

@@ -64,11 +64,7 @@ def print_short(
     written = item("written", ", ".join(written_files(answer))) if any(written_files(answer)) else []
     most = 10 * LINES if verbose else LINES
     room = most - sum(len(filled(text, WIDTH)) for text in warned) - len(written)
-    lines = _lines(items)
-    for name in LEFT_OUT:
-        if len(lines) > room:
-            items[name] = ""
-            lines = _lines(items)
+    lines = _shortened(items, room)
     for line in lines:
         out.text(line)
     if not out.as_json:
@@ -83,8 +79,14 @@ def print_short(
         out.text(line)
 
 
-def _lines(items: Mapping[str, str]) -> list[str]:
-    return [line for name, text in items.items() if text for line in item(name, text)]
+def _shortened(items: Mapping[str, str], room: int) -> list[str]:
+    """Return the lines of the items; those that have no room are named."""
+    left_out: list[str] = []
+    for name in (*LEFT_OUT, ""):
+        lines = [line for one, text in items.items() if text and one not in left_out for line in item(one, text)]
+        if len(lines) > room - bool(left_out) and items.get(name):
+            left_out.append(name)
+    return lines + (item("left out", f"{', '.join(left_out)}: add --verbose") if left_out else [])
 
 
 def _learned_from(title: str, answer: AutoAnswer, rows: TrainingRows | None) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pucli.cli.terminal import percent, span
-from pucli.cli.text.auto import LINES
+from pucli.cli.text.auto import LEFT_OUT, LINES
 from pucli.estimators.auto.random_labeling import RandomLabeling
 from tests.solvers.ensemble.helpers import two_clouds
 
@@ -346,6 +346,11 @@ def test_the_answer_fits_on_one_screen(pucli, customers: Path, monkeypatch) -> N
         assert len(lines) <= LINES == 14, lines
         assert [line for line in result.out.splitlines() if len(line) > 80 and str(customers) not in line] == []
         assert result.err.count("warning: ") <= 2
+        # what has no room is named, so that nothing is missing without a word
+        whole = pucli("auto", "--data", data, *more, "--verbose").out.partition("\n\n")[0]
+        items = ({line[:14].strip() for line in text.splitlines()} & {*LEFT_OUT} for text in (whole, result.out))
+        said = re.findall(r"left out +(.*): add --verbose", result.out)
+        assert set.symmetric_difference(*items) == set(", ".join(said).split(", ")) - {""}
     assert "top rows      customer " in result.out
     assert "written       m.model, s.csv" in result.out
     assert "\n5 more warnings or notes: add --verbose\n" in result.err
