@@ -6,10 +6,25 @@ import math
 import threading
 import time
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from pucli.cli.interrupts import interrupts
 from pucli.cli.terminal import duration, print_error
 from pucli.core.inert_text import inert_text
+
+if TYPE_CHECKING:
+    from pucli.runner import Event
+
+
+def show_event(bar: Progress, event: Event) -> None:
+    """Show the progress of an experiment."""
+    from pucli.runner import describe
+
+    words = describe(event.cell) if event.cell is not None else ""
+    if event.status == "failed":
+        words = f"FAILED {words}: {event.error}"
+    failed = f"({event.failed} failed) " if event.failed else ""
+    bar(event.done + event.failed, event.total, failed + words, event.remaining_seconds)
 
 
 class Progress(AbstractContextManager["Progress"]):

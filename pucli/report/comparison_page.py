@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,27 +12,26 @@ from pucli.metrics import get_metric
 from pucli.models.compare.run import ComparisonScores
 from pucli.models.compare.verdict import ComparisonVerdict, p_text
 from pucli.report.formats.latex import escape
+from pucli.report.formats.markdown import with_sd
 from pucli.report.site.render import render
+from pucli.report.tables.samples import sample
 
 
-def lines_of(scores: ComparisonScores) -> list[tuple[str, list[tuple[float, float]]]]:
-    """Return name and (mean, standard deviation) of each method, for each task."""
+def lines_of(scores: ComparisonScores) -> list[tuple[str, list[tuple[float, str]]]]:
+    """Return name, and mean and text of each method, for each task; without a mean, the text is a dash.
+
+    The published mean follows in brackets if there is one.
+    """
     found = []
     for task, values in zip(scores.tasks, scores.values, strict=True):
         cells = []
-        for row in values:
-            there = row[np.isfinite(row)]
-            mean = float(there.mean()) if len(there) else math.nan
-            cells.append((mean, float(there.std(ddof=1)) if len(there) > 1 else math.nan))
+        for name, row in zip(scores.methods, values, strict=True):
+            of = sample(row[np.isfinite(row)].tolist())
+            printed = with_sd(scores.printed.get((task, name), math.nan), math.nan, scores.metric)
+            text = with_sd(of.mean, of.sd, scores.metric) or "–"
+            cells.append((of.mean, f"{text} ({printed})" if printed else text))
         found.append((task, cells))
     return found
-
-
-def _text(mean: float, sd: float, sign: str = "±") -> str:
-    """Return a mean and a standard deviation, without which it stands alone; a dash if the mean is NaN."""
-    if math.isnan(mean):
-        return "–"
-    return f"{mean:.2f}" if math.isnan(sd) else f"{mean:.2f} {sign} {sd:.2f}"
 
 
 def comparison_page(scores: ComparisonScores, judgment: ComparisonVerdict, made: Sequence[str]) -> str:
@@ -47,30 +47,32 @@ def comparison_page(scores: ComparisonScores, judgment: ComparisonVerdict, made:
         repeats=scores.values.shape[2],
         first="Data set" if len(scores.tasks) > 1 else "Table",
         methods=scores.methods,
-        lines=[(name, [_text(*cell) for cell in cells]) for name, cells in lines_of(scores)],
+        lines=[(name, [text for _, text in cells]) for name, cells in lines_of(scores)],
         p_text=p_text,
         made=made,
     )
 
 
-def comparison_latex(scores: ComparisonScores, judgment: ComparisonVerdict, made: Sequence[str]) -> str:
-    r"""Return the table for \input; it needs the package booktabs. The best mean of a line is bold."""
+def comparison_latex(scores: ComparisonScores, judgment: ComparisonVerdict, made: Sequence[str], name: str) -> str:
+    r"""Return the table for \input, with the label tab:`name`; the best mean of a line is bold."""
     better = get_metric(scores.metric).better
     rows = []
-    for name, cells in lines_of(scores):
+    for task, cells in lines_of(scores):
         means = [mean for mean, _ in cells]
         best = (np.nanmax if better == "higher" else np.nanmin)(means) if np.isfinite(means).any() else math.nan
-        texts = [_text(*cell, sign="$\\pm$").replace("–", "--") for cell in cells]
-        texts = [f"\\textbf{{{text}}}" if cell[0] == best else text for text, cell in zip(texts, cells, strict=True)]
-        rows.append(" & ".join([escape(name), *texts]) + r" \\")
+        texts = [text.replace("±", "$\\pm$").replace("–", "--") for _, text in cells]
+        texts = [f"\\textbf{{{text}}}" if mean == best else text for text, mean in zip(texts, means, strict=True)]
+        rows.append(" & ".join([escape(task), *texts]) + r" \\")
     if judgment.ranking is not None:
         ranks = [f"{rank:.2f}" for rank in judgment.ranking.ranks]
         rows.append("\\midrule average rank & " + " & ".join(ranks) + r" \\")
-    caption = escape(f"{get_metric(scores.metric).heading}. {' '.join(judgment.verdict)} {'; '.join(made)}.")
+    heading, label = get_metric(scores.metric).heading, re.sub("[^A-Za-z0-9.-]", "-", name)
+    caption = escape(f"{heading}, mean and standard deviation over {scores.values.shape[2]} splits.")
     lines = [
         "% Needs \\usepackage{booktabs}.",
+        *(f"% {' '.join(line.split())}" for line in (*judgment.verdict, f"{judgment.test}; {'; '.join(made)}")),
         "\\begin{table}\\centering",
-        f"\\caption{{{caption}}}",
+        f"\\caption{{{caption}}}\\label{{tab:{label}}}",
         f"\\begin{{tabular}}{{l{'r' * len(scores.methods)}}}",
         "\\toprule & " + " & ".join(map(escape, scores.methods)) + r" \\ \midrule",
         *rows,

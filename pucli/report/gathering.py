@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pucli.core.declared_files import declared_path
 from pucli.core.errors import UsageError
 from pucli.report.cells_csv import FILE, read_cells_csv
 from pucli.report.files import read_provenance
@@ -99,8 +100,9 @@ def _largest_profile(experiment: Experiment, known: Mapping[str, Any], folder: P
     if not best or not counts[best]:
         raise UsageError(
             f"no run of {experiment.name} is finished in {folder}; "
-            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it, and --results DIR reads "
-            "results that lie elsewhere."
+            f"`pucli reproduce {experiment.name} --profile quick` runs a small part of it. A checkout of the "
+            "repository has the committed runs, an installed package has none; `report` and `reproduce` read results "
+            "that lie elsewhere with --results DIR."
         )
     return best
 
@@ -120,6 +122,12 @@ def samples_of_variants(experiment: Experiment, results: Path) -> dict[tuple[str
 def rows_of_variants(variants: Mapping[tuple[str, str], Samples]) -> list[OtherRow]:
     """Return the rows of the experiments that run the same table under another protocol."""
     return [OtherRow(*place, row) for place, samples in variants.items() for row in table_rows(samples)]
+
+
+def results_near(experiment: Experiment, results: Path) -> Path:
+    """Return `results` if it has finished cells of an experiment, else the results shipped with pucli if these have."""
+    places = [results, declared_path("results")]
+    return next((place for place in places if has_results(results_folder(experiment, place))), results)
 
 
 def has_results(folder: Path) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import author_scripts
-from benchmarks.author_scripts import SCRIPTS, Selection, replay
+from benchmarks.author_scripts import NEAR, SCRIPTS, Selection, replay
 
 
 def test_there_are_nineteen_scripts_and_ten_of_them_of_one_figure():
@@ -34,3 +34,22 @@ def test_a_replay_finds_what_is_there_to_find_and_is_the_same_each_time(planted)
     assert replay(dataclasses.replace(script, seed=7), Selection()) != (f1, dropped)
     # a strong penalty on the groups drops every irrelevant feature
     assert replay(dataclasses.replace(script, lam1=1000.0), Selection())[1] == 100
+
+
+def test_the_values_of_a_set_with_one_script_are_run_with_the_ten_seeds_of_or1(monkeypatch):
+    replayed = []
+
+    def fake(script, selection=None):
+        replayed.append(script)
+        return (70.0 if script.dataset == "seeds" else 80.0) + script.seed % 2, 100 * script.frequency
+
+    monkeypatch.setattr(author_scripts, "replay", fake)
+    rows = author_scripts.run(datasets=("seeds", "or2"))["rows"]
+    assert [row["script"] for row in rows[4:-1]] == [f"{script.name}, ten seeds" for script in SCRIPTS if
+                                                     script.dataset in ("or2", "seeds")]  # fmt: skip
+    own = [script for script in replayed[4:] if script.dataset == "seeds" and script.frequency == 0.25]
+    assert [script.seed for script in own] == [script.seed for script in SCRIPTS[:10]]
+    assert {(script.lam1, script.c_u, script.updates) for script in own} == {(1.0, 0.05, 1500)}
+    # printed: F1 of 80.3, 80.7 (OR2), 86.2, 89.9 (Seeds); dropped 52.5, 47.1 at 0.5, 46.2, 51.4 at 0.25
+    assert rows[-1] == {"script": NEAR, "F1": "2 of 4", "dropped": "2 of 4"}
+    assert [row["dropped"] for row in rows[4:-1]] == ["50.0 +- 0.0", "25.0 +- 0.0"] * 2

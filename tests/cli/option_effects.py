@@ -239,6 +239,7 @@ SHOWN = {
     **{("compare", name): "cli/commands/test_compare.py::test_a_table_of_the_user" for name in OF_OWN_TABLE},
     **{("compare", name): "cli/commands/test_compare.py::test_what_decides_and_how_often" for name in OF_COMPARISON},
     **{("compare", name): "cli/commands/test_compare.py::test_page_and_latex" for name in ("destination", "dataset")},
+    ("compare", "experiment"): "cli/commands/test_compare.py::test_a_method_joins_the_committed_runs_of_an_experiment",
     ("compare", "methods"): "cli/commands/test_compare.py::test_page_and_latex",
     **{
         ("compare", name): "data/splits/test_groups.py::test_compare_divides_by_groups_and_by_time"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +12,8 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_file
+from pucli.cli.progress import show_event
 from pucli.cli.row_options import UsualReading, column_choice, is_table
-from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 pucli compare customers.csv glpual svc-naive --label bought --positive yes
 pucli compare gllc glpual svc-naive --dataset wifi --dataset seeds --dataset wine --out compared.html
+pucli compare blssvm --experiment table-3.3 --dataset seeds
 pucli compare gllc svc-naive --dataset breast-cancer --tune --repeats 20 --metric auc --out compared.tex
 """
 
@@ -38,6 +41,15 @@ def command(  # noqa: PLR0913
     dataset: Annotated[
         list[str] | None,
         typer.Option("--dataset", "-d", help="Declared data set; repeatable.", autocompletion=completion.datasets),
+    ] = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option(
+            "--experiment",
+            "-e",
+            help="Run on the splits of this experiment, and join its committed runs.",
+            autocompletion=completion.experiments,
+        ),
     ] = None,
     data: opt.DataFiles = None,
     label: opt.LabelColumn = None,
@@ -93,7 +105,7 @@ def command(  # noqa: PLR0913
     opt.choice("value of --labels", labels, ("pu", "true"))
     if is_table(methods[0]):
         data, methods = [Path(methods[0]), *(data or ())], methods[1:]
-    for name in methods:
+    for name in methods if experiment is None else ():
         get_method(name)
     if metric:
         get_metric(metric)
@@ -102,13 +114,14 @@ def command(  # noqa: PLR0913
     from pucli.data.rows.training_rows import check_one_source
     from pucli.data.rows.user_file import ColumnChoice
     from pucli.models.compare import compare, declared_task, judge, own_task
+    from pucli.report.joined import joined
 
     for path in destination or ():
         output_file("--out", path, *(data or ()))
     choice = column_choice(kinds, drop, only, ids, groups, by_time)
     how = reading.reading(data or ())
-    ways = "--dataset NAME, once or more, or --data FILE --label COLUMN"
-    check_one_source(bool(dataset), bool(data), ways)
+    ways = "--dataset NAME, once or more, --experiment NAME, or --data FILE --label COLUMN"
+    check_one_source(bool(dataset or experiment), bool(data), ways)
     if data:
         if labels == "pu" and label_frequency != 0.5:
             raise UsageError(
@@ -122,28 +135,45 @@ def command(  # noqa: PLR0913
             raise UsageError(
                 "--label, --positive, --positives-from, --labels and the options of columns and of reading need --data."
             )
-        tasks = [declared_task(name, scenario=scenario) for name in names]
+        if experiment and (tune or seed or scenario != "case-control"):
+            raise UsageError(
+                f"{experiment} declares tuning, seed and scenario; leave out --tune, --seed and --scenario."
+            )
+        tasks = [] if experiment else [declared_task(name, scenario=scenario) for name in names]
     _remark(out, tasks)
     out.together()
     out.if_interrupted = "Nothing was compared; fewer --repeats are faster."
+    n_jobs = number_of_jobs(n_jobs)
     with out.progress("compare", "fits") as bar:
-        scores = compare(
-            methods,
-            tasks,
-            metric=metric,
-            repeats=repeats,
-            seed=seed,
-            label_frequency=label_frequency,
-            tune=tune,
-            n_jobs=number_of_jobs(n_jobs),
-            progress=lambda done, total: bar(done, total),
-        )
-    made = [
-        _splits(tasks, scores, label_frequency, seed),
-        "parameters chosen on each training set from the default grid of the method"
-        if tune
-        else "parameters are the defaults",
-    ]
+        if experiment:
+            scores, made = joined(
+                experiment,
+                methods,
+                datasets=list(names),
+                metric=metric,
+                repeats=repeats,
+                label_frequency=label_frequency,
+                n_jobs=n_jobs,
+                on_event=partial(show_event, bar),
+            )
+        else:
+            scores = compare(
+                methods,
+                tasks,
+                metric=metric,
+                repeats=repeats,
+                seed=seed,
+                label_frequency=label_frequency,
+                tune=tune,
+                n_jobs=n_jobs,
+                progress=bar,
+            )
+            made = [
+                _splits(tasks, scores, label_frequency, seed),
+                "parameters chosen on each training set from the default grid of the method"
+                if tune
+                else "parameters are the defaults",
+            ]
     judgment = judge(scores)
     _print(out, scores, judgment, made)
     for path in destination or ():
@@ -175,15 +205,17 @@ def _print(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, m
 
     table = lines_of(scores)
     values = [
-        Values(name, dict(zip(scores.methods, found.tolist(), strict=True)))
+        Values(
+            name,
+            dict(zip(scores.methods, found.tolist(), strict=True)),
+            {method: scores.printed.get((name, method), math.nan) for method in scores.methods},
+        )
         for (name, _), found in zip(table, scores.values, strict=True)
     ]
     about: dict[str, Any] = {"metric": scores.metric, "methods": scores.methods, "scores": values, "made": made}
     out.document(CompareAnswer(**vars(judgment), **about))
     out.text(f"{get_metric(scores.metric).heading}, mean ± standard deviation over {scores.values.shape[2]} splits")
-    out.table(
-        ["data", *scores.methods], [[name, *(plus_minus(*cell) or "–" for cell in cells)] for name, cells in table]
-    )
+    out.table(["data", *scores.methods], [[name, *(text for _, text in cells)] for name, cells in table])
     metric = get_metric(scores.metric)
     better = f"; {metric.better} is better" if metric.better else ""
     out.remark(f"{metric.name}: {metric.description}{better}")
@@ -207,7 +239,10 @@ def _write(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, m
     from pucli.core.atomic_files import replacing
     from pucli.report.comparison_page import comparison_latex, comparison_page
 
-    make = comparison_latex if path.suffix.lower() == ".tex" else comparison_page
+    if path.suffix.lower() == ".tex":
+        text = comparison_latex(scores, judgment, made, path.stem)
+    else:
+        text = comparison_page(scores, judgment, made)
     with replacing(path) as partial:
-        partial.write_text(make(scores, judgment, made), encoding="utf-8", errors="backslashreplace")
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
     out.remark(f"written: {path}")

@@ -12,13 +12,13 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output, output_folder
-from pucli.cli.progress import Progress
+from pucli.cli.progress import show_event
 from pucli.cli.terminal import duration, many
 from pucli.core.errors import RunError, UsageError, shell_word
 
 if TYPE_CHECKING:
     from pucli.report import Status
-    from pucli.runner import DryRun, Event, Experiment
+    from pucli.runner import DryRun, Experiment
     from pucli.runner.run import Unavailable
 
 # Failed cells named for each reason.
@@ -95,10 +95,9 @@ def command(  # noqa: PLR0913
     some run failed, or that a data set could not be had; the runs of the other data sets are done all the same.
     """
     from pucli.cli.text.report import print_report
-    from pucli.core.declared_files import declared_path
     from pucli.report import collect, status
     from pucli.report.cells_csv import read_cells_csv, seconds_of_fits
-    from pucli.report.gathering import has_results
+    from pucli.report.gathering import results_near
     from pucli.report.model import Reproduced
     from pucli.report.tables.verdict import VERDICTS
     from pucli.runner import check_committed, dry_run, load_experiment, results_folder, run
@@ -118,8 +117,7 @@ def command(  # noqa: PLR0913
         return _show_status(out, status(declared, profile=profile, **which), experiment, results)
     which["profile"] = profile or "full"
     if dry:
-        places = [results, declared_path("results")]
-        known = next((place for place in places if has_results(results_folder(declared, place))), results)
+        known = results_near(declared, results)
         committed = read_cells_csv(results_folder(declared, known))
         elsewhere = partial(seconds_of_fits, known)
         _print_dry_run(out, dry_run(declared, n_jobs=n_jobs, earlier=committed, elsewhere=elsewhere, **which))
@@ -141,7 +139,7 @@ def command(  # noqa: PLR0913
                 backend=backend,
                 max_cells=max_cells,
                 shard=_part(shard),
-                on_event=lambda event: _show(bar, event),
+                on_event=lambda event: show_event(bar, event),
                 **which,
             )
         finished = summary.total - summary.left
@@ -242,16 +240,6 @@ def _part(shard: str | None) -> tuple[int, int] | None:
     if not 1 <= int(number) <= int(parts):
         raise UsageError(f"--shard {shard}: the first number must be between 1 and the second.")
     return int(number), int(parts)
-
-
-def _show(bar: Progress, event: Event) -> None:
-    from pucli.runner import describe
-
-    words = describe(event.cell) if event.cell is not None else ""
-    if event.status == "failed":
-        words = f"FAILED {words}: {event.error}"
-    failed = f"({event.failed} failed) " if event.failed else ""
-    bar(event.done + event.failed, event.total, failed + words, event.remaining_seconds)
 
 
 def _print_dry_run(out: Output, plan: DryRun) -> None:

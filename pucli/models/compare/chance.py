@@ -43,7 +43,7 @@ def all_positive(metric: str, truth: AnyArray, known: bool, denominator: str = "
         return np.nan
     calls = np.ones(len(truth), dtype=int)
     if known:
-        return compute({"truth": truth, "predictions": calls, "positive": 1})[metric]
+        return compute({"truth": truth, "predictions": calls, "positive": 1}).get(metric, np.nan)
     return compute({"counts": pu_counts(truth, calls, 1), "denominator": denominator})[metric]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from itertools import starmap
@@ -44,6 +44,10 @@ class ComparisonScores:
         Fits that failed or did not converge, and methods that may be no better than chance on a task.
     useless : list of str
         Methods that may be no better than chance on every task, see `pucli.models.compare.chance`.
+    own : list of str
+        Methods of which each pair that is tested has one; if there are none, all pairs are tested.
+    printed : mapping of (str, str) to float
+        Published mean by task and method, in the unit of tables.
     """
 
     methods: list[str]
@@ -53,9 +57,11 @@ class ComparisonScores:
     test_shares: list[float]
     remarks: list[str]
     useless: list[str] = field(default_factory=list)
+    own: Sequence[str] = ()
+    printed: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
-class _Split(NamedTuple):
+class SplitScores(NamedTuple):
     """Results on one split: metric and ranking of each method, and the metric of calling every row positive."""
 
     task: int
@@ -123,16 +129,16 @@ def compare(  # noqa: PLR0913
     >>> scores.values.shape
     (1, 2, 2)
     """
-    names = _checked_methods(methods)
+    if len(methods) < 2:
+        raise UsageError("name at least two methods to compare; `pucli list methods` shows them.")
     known = {task.known for task in tasks}
     if len(known) != 1:
         raise UsageError("tasks with known classes and tasks without cannot be compared together.")
     metric = metric or ("f1" if known.pop() else "puf")
-    if get_metric(metric).better is None:
-        raise UsageError(f"the metric {metric} has no better side; `pucli list metrics` shows which have.")
+    check(methods, metric)
     if repeats < 2:
         raise UsageError(f"--repeats {repeats}: a test needs at least two.")
-    plan = _Plan(tuple(names), metric, seed, label_frequency, tune, repeats)
+    plan = _Plan(tuple(methods), metric, seed, label_frequency, tune, repeats)
     jobs = [(number, repeat) for number in range(len(tasks)) for repeat in range(repeats)]
     work = ((tasks[number], number, repeat, plan) for number, repeat in jobs)
     results = starmap(_one, work) if n_jobs == 1 else in_workers(_one, work, n_jobs, ordered=False)
@@ -141,46 +147,46 @@ def compare(  # noqa: PLR0913
         splits.append(split)
         if progress is not None:
             progress(len(splits), len(jobs))
-    return _collected(sorted(splits, key=lambda split: split[:2]), tasks, plan)
+    shares = {task.name: task.test_share(label_frequency, repeats) for task in tasks}
+    return collected(sorted(splits, key=lambda split: split[:2]), methods, shares, metric)
 
 
-def _collected(splits: list[_Split], tasks: Sequence[Task], plan: _Plan) -> ComparisonScores:
-    scale, shape = get_metric(plan.metric).scale, (len(tasks), -1, len(plan.methods))
+def collected(
+    splits: Sequence[SplitScores], methods: Sequence[str], shares: Mapping[str, float], metric: str
+) -> ComparisonScores:
+    """Return the results of splits sorted by task and repeat; `shares` has test rows over training rows by task."""
+    scale, shape = get_metric(metric).scale, (len(shares), -1, len(methods))
     values = scale * np.array([split.values for split in splits]).reshape(shape).transpose(0, 2, 1)
-    rivals = scale * np.array([split.rival for split in splits]).reshape(len(tasks), -1)
+    rivals = scale * np.array([split.rival for split in splits]).reshape(len(shares), -1)
     said = Counter(remark for split in splits for remark in split.remarks)
     remarks = [f"{remark} ({count} of {len(splits)} splits)" for remark, count in sorted(said.items())]
-    shares = [task.test_share(plan.label_frequency, plan.repeats) for task in tasks]
     useless = []
-    for m, name in enumerate(plan.methods):
+    for m, name in enumerate(methods):
         faults = 0
-        for number, task in enumerate(tasks):
+        for number, (task, share) in enumerate(shares.items()):
             ranked = [split.ranked[m] for split in splits if split.task == number]
-            why = why_useless(values[number, m], ranked, rivals[number], plan.metric, shares[number])
+            why = why_useless(values[number, m], ranked, rivals[number], metric, share)
             if why:
                 faults += 1
-                remarks.append(f"{name} may be useless on {task.name}: {why}")
-        if faults == len(tasks):
+                remarks.append(f"{name} may be useless on {task}: {why}")
+        if faults == len(shares):
             useless.append(name)
-    return ComparisonScores(
-        list(plan.methods), [task.name for task in tasks], plan.metric, values, shares, remarks, useless
-    )
+    return ComparisonScores(list(methods), list(shares), metric, values, list(shares.values()), remarks, useless)
 
 
-def _checked_methods(methods: Sequence[str]) -> list[str]:
-    names = list(dict.fromkeys(methods))
-    if twice := [name for name in names if methods.count(name) > 1]:
-        raise UsageError(f"{twice[0]} is named twice; name another method.")
-    if len(names) < 2:
-        raise UsageError("name at least two methods to compare; `pucli list methods` shows them.")
-    for name in names:
+def check(methods: Sequence[str], metric: str) -> None:
+    """Raise UsageError for a method that is named twice, or is no PU method, and for a metric without a better side."""
+    if get_metric(metric).better is None:
+        raise UsageError(f"the metric {metric} has no better side; `pucli list metrics` shows which have.")
+    for name in methods:
+        if methods.count(name) > 1:
+            raise UsageError(f"{name} is named twice; name another method.")
         if get_method(name).kind != "pu":
             raise UsageError(f"{name} is {get_method(name).kind}; `compare` takes pu methods (`pucli list methods`).")
         estimator_of(name)
-    return names
 
 
-def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
+def _one(task: Task, number: int, repeat: int, plan: _Plan) -> SplitScores:
     """Return the results of one split, NaN where a method failed."""
     how = {"seed": plan.seed, "label_frequency": plan.label_frequency, "repeats": plan.repeats}
     division = task.division(repeat, **how)  # type: ignore[arg-type]
@@ -203,7 +209,7 @@ def _one(task: Task, number: int, repeat: int, plan: _Plan) -> _Split:
         if seen["not converged"]:
             said.append(f"{name} did not converge on {task.name}")
     rival = all_positive(plan.metric, division.truth, task.known, task.denominator)
-    return _Split(number, repeat, scored, ranked, rival, said)
+    return SplitScores(number, repeat, scored, ranked, rival, said)
 
 
 def _score(name: str, division: Division, task: Task, plan: _Plan, seed: int) -> tuple[float, Ranked]:

@@ -69,10 +69,11 @@ class ComparisonVerdict:
 
 @dataclass(frozen=True)
 class Values:
-    """The metric of each method on each split of a data set, in the unit of the metric."""
+    """The metric of each method on each split of a data set, in the unit of the metric, and its published mean."""
 
     data: str
     values: dict[str, list[OrNaN]]
+    printed: dict[str, OrNaN]
 
 
 @dataclass(frozen=True)
@@ -104,16 +105,14 @@ def judge(scores: ComparisonScores) -> ComparisonVerdict:
 
 def _pairs(scores: ComparisonScores, blocks: Floats, sign: float, several: bool) -> list[PairVerdict]:
     """Return the tests of all pairs; `blocks` (n, methods) are means of data sets, or values of splits."""
-    indices = list(itertools.combinations(range(len(scores.methods)), 2))
-    tests = [wilcoxon_paired(sign * blocks[:, i], sign * blocks[:, j]) for i, j in indices]
-    if several:
-        p_values = [test.p for test in tests]
-    else:
-        share = scores.test_shares[0]
-        p_values = [corrected_resampled_t(blocks[:, i] - blocks[:, j], share) for i, j in indices]
+    column = dict(zip(scores.methods, blocks.T, strict=True))
+    pairs = [pair for pair in itertools.combinations(column, 2) if not scores.own or {*pair} & {*scores.own}]
+    tests = [wilcoxon_paired(sign * column[a], sign * column[b]) for a, b in pairs]
+    p_values = [test.p for test in tests]
+    if not several:
+        p_values = [corrected_resampled_t(column[a] - column[b], scores.test_shares[0]) for a, b in pairs]
     found = []
-    for (i, j), test, p in zip(indices, tests, holm_adjusted(p_values), strict=True):
-        a, b = scores.methods[i], scores.methods[j]
+    for (a, b), test, p in zip(pairs, tests, holm_adjusted(p_values), strict=True):
         gain, of_use = sign * test.mean_difference, not {a, b} <= set(scores.useless)
         found.append(PairVerdict(a, b, test.wins, test.ties, test.losses, gain, float(p), of_use, of_use and p < LEVEL))
     return found
@@ -138,6 +137,7 @@ def _words(scores: ComparisonScores, found: ComparisonVerdict) -> list[str]:
         which = f"the other {rest} pair{'s' * (rest != 1)}" if differing else "all pairs"
         lines.append(
             f"The differences of {which} could be chance ({found.test}, adjusted for {len(found.pairs)} pairs)."
+            + _too_few(len(scores.tasks), found)
         )
     return lines
 
@@ -156,34 +156,30 @@ def _pair_words(pair: PairVerdict, found: ComparisonVerdict, metric: str) -> str
         return f"{head}; too few {found.blocks} for a test."
     if pair.differ:
         return f"{head}; this is more than chance ({_p(pair.p)})."
-    least = 2.0 ** (1 - of)
-    small = (
-        f" With {of} {found.blocks}, no test can find a difference: p is at least {p_text(least)}."
-        if found.blocks == "data sets" and least >= LEVEL
-        else ""
-    )
-    return f"{head}; this could be chance ({_p(pair.p)}).{small}"
+    return f"{head}; this could be chance ({_p(pair.p)}).{_too_few(of, found)}"
+
+
+def _too_few(blocks: int, found: ComparisonVerdict) -> str:
+    """Return a sentence, after a blank, if even the least p of the signed-rank test of all pairs is no evidence."""
+    least = min(1.0, len(found.pairs) * 2.0 ** (1 - blocks))
+    if found.blocks != "data sets" or least < LEVEL:
+        return ""
+    test = "test of a pair" if len(found.pairs) > 1 else "test"
+    return f" With {blocks} data sets, no {test} can find a difference: p is at least {p_text(least)}."
 
 
 def _friedman_words(ranking: MethodRanking) -> str:
-    order = sorted(range(len(ranking.columns)), key=lambda i: ranking.ranks[i])
-    best = order[0]
-    ahead = [ranking.columns[i] for i in order if math.isclose(ranking.ranks[i], ranking.ranks[best])]
-    leads = f"{' and '.join(ahead)} {'have' if len(ahead) > 1 else 'has'} the best average rank"
-    if ranking.p >= LEVEL:
-        return (
-            f"The differences of the {len(order)} methods could be chance (Friedman's test over {ranking.n} data sets, "
-            f"{_p(ranking.p)}); {leads} ({ranking.ranks[best]:.2f})."
-        )
-    behind = [i for i in order[1:] if ranking.ranks[i] - ranking.ranks[best] > ranking.critical_difference]
-    text = (
-        f"The methods differ (Friedman's test over {ranking.n} data sets, {_p(ranking.p)}). "
-        f"{leads} ({ranking.ranks[best]:.2f})"
+    best, ranks = min(ranking.ranks), list(zip(ranking.columns, ranking.ranks, strict=True))
+    ahead = " and ".join(name for name, rank in ranks if math.isclose(rank, best))
+    behind = ", ".join(name for name, rank in ranks if rank - best > ranking.critical_difference)
+    test, leads = (
+        f"(Friedman's test over {ranking.n} data sets, {_p(ranking.p)})",
+        f"best average rank: {ahead} ({best:.2f})",
     )
-    it, differ = ("they", "differ") if len(ahead) > 1 else ("it", "differs")
-    if not behind:
-        return f"{text}, but by Nemenyi's test {it} could be equal to each of the others."
-    return f"{text}; by Nemenyi's test {it} {differ} from {', '.join(ranking.columns[i] for i in behind)}."
+    if ranking.p >= LEVEL:
+        return f"The differences of the {len(ranks)} methods could be chance {test}; {leads}."
+    differs = f"it differs from {behind}" if behind else "it could be equal to each of the others"
+    return f"The methods differ {test}; {leads}; by Nemenyi's test {differs}."
 
 
 def _p(p: float) -> str:

@@ -2,9 +2,10 @@
 
 They differ from the printed ones (`pucli.solvers.surface.admm`) in the graph, the group step and the end, as read from
 the scripts (GitHub, tkks22123/GKF-PUAL; no line of them is copied): W has all pairs of rows, exp(-d^2 / sigma) with
-sigma 2, and R = D - W is not divided by n; a group is shrunk by its one-norm in place of its length; everything starts
-at 0.01, the multipliers of the groups at 10; and a group is zero if no coefficient of t exceeds 1e-6. So they minimize
-no stated objective, and there is no certificate.
+sigma 2, and R = D - W is not divided by n; a group is shrunk by its one-norm in place of its length; the multipliers of
+the groups start at 10; and a group is zero if no coefficient of t exceeds 1e-6. So they minimize no stated objective,
+and there is no certificate. `EKFGLPUAL` starts all else at 0.01; the scripts start the copies of the rows at the
+function whose coefficients are 0.01, and their multipliers at 0.5 for labeled rows and 0 for the others.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.result import Solution
 from pucli.solvers.surface.admm import SurfaceUpdates
 
-START, FIRST_MULTIPLIER, SMALLEST = 0.01, 10.0, 1e-6
+START, FIRST_MULTIPLIER, FIRST_OF_LABELED, SMALLEST = 0.01, 10.0, 0.5, 1e-6
 
 
 def full_laplacian(X: Floats, sigma: float) -> Floats:
@@ -36,7 +37,14 @@ def shrink_by_one_norm(d: Floats, c: float) -> Floats:
 
 
 def solve_surface_author(
-    rows: GlobalLocalProblem, G: Floats, R: Floats, lam1: float, mu: float = 0.01, n_iter: int = 300
+    rows: GlobalLocalProblem,
+    G: Floats,
+    R: Floats,
+    lam1: float,
+    mu: float = 0.01,
+    n_iter: int = 300,
+    *,
+    start_as_scripts: bool = False,
 ) -> Solution:
     """Run the updates."""
     smoother = cho_factor(2.0 * R + mu * np.eye(len(R)), lower=True, check_finite=False)
@@ -46,6 +54,10 @@ def solve_surface_author(
         return b
 
     step = SurfaceUpdates(rows, G, mu, smooth, start=(START, START), multipliers=(START, FIRST_MULTIPLIER))
+    if start_as_scripts:
+        f = rows.Z[:, :-1].sum(axis=1) * START
+        step.h, step.a, step.b = 1.0 - f[rows.labeled], 1.0 + f[~rows.labeled], f
+        step.u_h[:], step.u_a[:], step.q[:] = FIRST_OF_LABELED, 0.0, 0.0
     groups = step.groups
     scale, factor = scaled_cholesky(step.system, overwrite=True)
     w = np.zeros(rows.Z.shape[1])

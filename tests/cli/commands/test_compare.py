@@ -4,12 +4,16 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
 from scipy.stats import ttest_1samp
 
+from pucli.core.declared_files import declared_path
 from pucli.metrics import corrected_resampled_t, holm_adjusted
 from pucli.models.compare import ComparisonScores, Task, compare, declared_task, judge, run
 from pucli.models.compare.chance import Ranked, chance, why_useless
+from pucli.report import gathering
 from tests.helpers import by_night
 
 
@@ -170,6 +174,15 @@ def test_several_data_sets_are_compared_over_data_sets():
     assert "With 3 data sets, no test can find a difference: p is at least .25." in few
 
 
+def test_what_no_test_of_a_pair_can_show_is_said_of_more_methods_as_well():
+    """Holm's method multiplies the least p of a pair by their number."""
+    random = np.random.default_rng(0)
+    few, more = (judge(scores(random.normal(size=(n, 3, 4)))) for n in (6, 8))
+    assert min(pair.p for pair in few.pairs) >= 3 / 32
+    assert few.verdict[-1].endswith("With 6 data sets, no test of a pair can find a difference: p is at least .094.")
+    assert "no test" not in " ".join(more.verdict)
+
+
 def test_lower_is_better_where_the_metric_says_so():
     found = judge(scores([[[1, 1.1, 1.2], [5, 5.1, 5.3]]], metric="error"))
     assert found.verdict[0].startswith("a is better than b on 3 of 3 splits, by 4.03 on average")
@@ -208,6 +221,9 @@ def test_page_and_latex(pucli, tmp_path):
     page, latex = (tmp_path / "deep" / "c.html").read_text(), (tmp_path / "c.tex").read_text()
     assert "<svg" in page and "Friedman" in page and "http" not in re.sub(r"http://www.w3.org\S+", "", page)
     assert latex.count("\\\\") == 4 and "\\textbf{" in latex and "average rank" in latex
+    (caption,) = [line for line in latex.splitlines() if line.startswith("\\caption{")]
+    assert caption == "\\caption{f1 (\\%), mean and standard deviation over 2 splits.}\\label{tab:c}"
+    assert "% Wilcoxon signed-rank test; 2 case-control splits" in latex
     assert done.out.split("\n\n")[1].splitlines()[-1] in page.replace("&#39;", "'")
 
 
@@ -250,6 +266,85 @@ def test_what_decides_and_how_often(pucli):
         ("--scenario", "single-training-set"),
     ):
         assert pucli(*base, "--repeats", 2, *words).document["scores"] != before["scores"], words
+
+
+MINE = {
+    "title": "A table",
+    "data": {"names": ["wine", "breast-cancer"]},
+    "split": {"label_frequencies": [0.5, 0.25], "repeats": 3, "seed": 1},
+    "methods": {"blssvm": {"method": "blssvm", "grid": {}}, "svc-naive/C": {"method": "svc-naive", "C": 3, "grid": {}}},
+    "published": {"file": "printed.csv", "rename": {"SVC": "svc-naive"}},
+}
+
+
+@pytest.fixture
+def mine(pucli, tmp_path, monkeypatch):
+    """An experiment with committed runs and printed figures, and a method that is one of its columns."""
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(MINE))
+    printed = [f"{name},{share},SVC,{80 + share}" for name in MINE["data"]["names"] for share in (0.5, 0.25)]
+    (tmp_path / "printed.csv").write_text("\n".join(["dataset,label_frequency,method,mean", *printed]) + "\n")
+    (tmp_path / "same.py").write_text("from pucli import BLSSVM\n\n\nclass Same(BLSSVM):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert pucli("reproduce", "mine.yaml").code == 0
+    (tmp_path / "results" / "mine" / "store.sqlite").unlink()  # as in a fresh clone
+    return ("compare", "same:Same", "--experiment", "mine.yaml")
+
+
+@pytest.mark.slow
+def test_a_method_joins_the_committed_runs_of_an_experiment(pucli, mine, tmp_path):
+    done = pucli(*mine, "--json").document
+    assert done["methods"] == ["same:Same", "blssvm", "svc-naive/C"]
+    assert [(pair["a"], pair["b"]) for pair in done["pairs"]] == [("same:Same", "blssvm"), ("same:Same", "svc-naive/C")]
+    assert (done["pairs"][0]["ties"], done["pairs"][0]["difference"], done["pairs"][0]["p"]) == (2, 0.0, 1.0)
+    committed = pd.read_csv(tmp_path / "results" / "mine" / "cells.csv.gz")
+    of_half = committed[committed["setting"] == '{"label_frequency":0.5}']
+    for of in done["scores"]:
+        for method in ("blssvm", "svc-naive"):
+            cells = of_half[(of_half["dataset"] == of["data"]) & (of_half["method"] == method)]
+            joined = of["values"]["svc-naive/C" if method == "svc-naive" else method]
+            assert joined == pytest.approx(100 * cells.sort_values("repeat")["f1"], abs=1e-9)
+        assert of["values"]["same:Same"] == of["values"]["blssvm"]
+        assert of["printed"] == {"same:Same": None, "blssvm": None, "svc-naive/C": 80.5}
+    again = pucli(*mine, "--label-frequency", "0.25", "--out", "c.html")
+    assert "(80.25)" in again.out and "(80.25)" in (tmp_path / "c.html").read_text()
+    assert "label frequency 0.25" in again.out
+    one = pucli(*mine, "--repeats", 2, "--dataset", "wine", "--metric", "auc", "--json").document
+    assert one["blocks"] == "splits" and len(one["scores"][0]["values"]["blssvm"]) == 2
+    # the runs of the method are kept, and the table itself is as it was
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["compared", "mine"]
+    table = pucli("compare", "blssvm", "svc-naive", "--experiment", "mine.yaml", "--json").document
+    assert table["methods"] == ["blssvm", "svc-naive/C"] and len(table["pairs"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("blssvm", "-e", "usmo-table-iii"), "joins runs of the protocol pu"),
+        (("gllcc", "-e", "table-3.3"), "did you mean 'gllc'"),
+        (("upu", "-e", "table-3.3"), "no run of table-3.3 is finished in"),
+        (("blssvm", "-e", "table-3.3", "--tune"), "leave out --tune"),
+        (("blssvm", "-e", "table-3.3", "--data", "pu.csv"), "both name rows"),
+    ],
+)
+def test_the_error_names_what_cannot_be_joined(pucli, customers, monkeypatch, tmp_path, words, message):
+    """As in an installed package, which ships no runs."""
+    monkeypatch.setattr(gathering, "declared_path", lambda name: tmp_path if name == "results" else declared_path(name))
+    done = pucli("compare", *words)
+    assert done.code == 2 and message in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("upu",), "name a method that table-3.3 lacks"),
+        (("blssvm", "--label-frequency", "0.3"), "table-3.3 has 0.5 and 0.25"),
+        (("blssvm", "--metric", "nmi"), "no run of table-3.3 has it; use f1"),
+        (("blssvm", "--dataset", "wine"), "unknown data set 'wine' of table-3.3"),
+    ],
+)
+def test_the_committed_table_says_what_it_has(pucli, words, message):
+    done = pucli("compare", *words, "--experiment", "table-3.3")
+    assert done.code == 2 and message in done.err, done.err
 
 
 def test_a_mirror_is_used(pucli, mirror, monkeypatch):

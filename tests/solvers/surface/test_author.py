@@ -43,12 +43,14 @@ def test_the_graph_joins_all_pairs_and_is_not_divided():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_with_hardly_a_group_penalty_they_reach_the_minimum_on_the_full_graph(seed):
+@pytest.mark.parametrize(("seed", "as_scripts"), [(0, False), (1, True)])
+def test_with_hardly_a_group_penalty_they_reach_the_minimum_on_the_full_graph(seed, as_scripts):
     X, labeled = drawn(seed)
     Z, G, R = with_intercept(surface_features(X)), surface_ridge(X), full_laplacian(X, 2.0)
     rows = GlobalLocalProblem(Z, labeled, NO_EDGES, 1.0, 1.0, 0.2)
-    found = solve_surface_author(rows, G, R, 1e-9, mu=1.0, n_iter=4000).coef
+    found = solve_surface_author(rows, G, R, 1e-9, mu=1.0, n_iter=4000, start_as_scripts=as_scripts).coef
+    first, other = (solve_surface_author(rows, G, R, 1.0, n_iter=1, start_as_scripts=is_so) for is_so in (True, False))
+    assert not np.allclose(first.coef, other.coef)
     w = cp.Variable(Z.shape[1])
     f = Z @ w
     goal = 0.5 * cp.quad_form(w[:-1], cp.psd_wrap(G)) + cp.sum(cp.pos(1 - f[labeled]))
