@@ -148,12 +148,11 @@ class _Figures:
         both = [at for at in means.values() if column in at and any(other in at for other in others)]
         return sum(all(at[column] > at[other] for other in others if other in at) for at in both)
 
-    def largest(self, name: str, a: str, b: str, setting: str, number: int = 4) -> list[str]:
-        """Return the data sets on which the mean of column `a` is most above that of `b`, in order."""
-        means = {(row["dataset"], row["column"]): float(row["obtained_mean"]) for row in self.rows(name, "f1")
-                 if row["setting"] == setting}  # fmt: skip
-        sets = dict.fromkeys(dataset for dataset, _ in means)
-        return sorted(sets, key=lambda dataset: means[dataset, b] - means[dataset, a])[:number]
+    def by_gain(self, name: str, a: str, b: str, setting: str) -> list[str]:
+        """Return the data sets by the median over repeats of column `a` less `b`, of equal ones by the mean."""
+        rows = [row for row in self.lines(f"{name}/comparisons.csv") if (row["a"], row["b"]) == (a, b)]
+        rows.sort(key=lambda row: (float(row["median_difference"]), float(row["mean_difference"])))
+        return [row["dataset"] for row in rows if row["setting"] == setting]
 
     def agreement(self, name: str, *columns: str, metric: str = "f1") -> str:
         """Return the agreement of columns with the published figures, e.g. "2; 12 of 32 (5.9; 19); 7.0".
