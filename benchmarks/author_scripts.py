@@ -98,7 +98,8 @@ NOISE = {"or1": (31, 8), "or2": (31, 8), "pen": (41, 16), "seeds": (31, 15), "ss
 
 def run(progress: Progress = silent, *, datasets: tuple[str, ...] = tuple(NOISE)) -> dict[str, Any]:
     """Return the table of benchmark `author_scripts`; the means of OR1 also for other selections of its columns."""
-    scripts, rows = [script for script in SCRIPTS if script.dataset in datasets], []
+    scripts = [script for script in SCRIPTS if script.dataset in datasets]
+    rows: list[dict[str, Any]] = []
     ten = [script for script in scripts if (script.dataset, script.frequency) == ("or1", 0.5)]
     selections = {"all ten": Selection(), **{f"all ten, {name}": other for name, other in SELECTIONS.items()}}
     means = [(f"OR1 0.5, {name}", selection, ten, 0) for name, selection in selections.items() if ten]
@@ -123,8 +124,8 @@ def run(progress: Progress = silent, *, datasets: tuple[str, ...] = tuple(NOISE)
     for number, (name, selection, repeats, place) in enumerate(means, start=1):
         rows.append(_mean(name, [replay(script, selection) for script in repeats], rows[place]))
         progress(len(scripts) + number * len(OR1), steps)
-    drawn = [row for row in rows if row["script"].endswith(TEN_SEEDS)]
-    agree = {of: f"{sum(row[f'{of} agrees'] for row in drawn)} of {len(drawn)}" for of in ("F1", "dropped")}
+    many = [row for row in rows if row["script"].endswith(TEN_SEEDS)]
+    agree = {of: f"{sum(row[f'{of} agrees'] for row in many)} of {len(many)}" for of in ("F1", "dropped")}
     rows.append({"script": NEAR, **agree})
     return {
         "title": "The author's scripts replayed: F1, dropped irrelevant features (%), and the mean of ten in print",
