@@ -13,18 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pucli.core.errors import UsageError, unknown
-from pucli.core.plug_ins import load_class, named, source_sha256
+from pucli.core.plug_ins import load_class, named, own_entries, source_sha256
 from pucli.methods.entry import Method as Method
 
-# libyaml is ten times faster
-_DECLARED = yaml.load(
-    Path(__file__).with_name("methods.yaml").read_text(encoding="utf-8"),
-    yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader,
-)
-METHODS = {name: Method(name, **entry) for name, entry in _DECLARED.items()}
+METHODS = {name: Method(name, **entry) for name, entry in own_entries(Path(__file__).with_name("methods.yaml")).items()}
 
 
 def all_methods() -> dict[str, Method]:

@@ -15,11 +15,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
 
 from pucli.core.errors import UsageError, unknown
-from pucli.core.plug_ins import named
+from pucli.core.plug_ins import named, own_entries
 from pucli.metrics import inputs
 from pucli.metrics.metric import Metric
 
@@ -33,10 +32,7 @@ def _metric(name: str, function: str = "", given: Sequence[str] = (), needs: Seq
     return Metric(name, function=partial(found, *given) if found and given else found, needs=tuple(needs), **how)
 
 
-_ALL = yaml.load(
-    Path(__file__).with_name("metrics.yaml").read_text(encoding="utf-8"),
-    yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader,  # libyaml is ten times faster
-)["metrics"]
+_ALL = own_entries(Path(__file__).with_name("metrics.yaml"))["metrics"]
 METRICS: Mapping[str, Metric] = MappingProxyType({name: _metric(name, **how) for name, how in _ALL.items()})
 
 
