@@ -176,6 +176,6 @@ def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     lines = []
     for of, part in grouped(frame, ("tasks", "method", "threshold", "criterion")):
         worst = part.groupby("task")["regret to all"].mean()
-        means = part[["F1", "regret", "regret to all"]].mean().to_dict()
+        means = {name: part[name].mean() for name in ("F1", "regret", "regret to all")}
         lines.append({**of, **means, "worst task": f"{worst.idxmax()} {worst.max():.3f}"})
     return sorted(lines, key=lambda line: str(line["tasks"]))
