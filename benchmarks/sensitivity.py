@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
-from benchmarks.common.result_files import grouped
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.estimators.auto.auto_pu import AutoPU
@@ -55,7 +55,7 @@ def run(
             cells += [{"task": task, "repeat": repeat, "labeling": labeling, "odds": ratio, **c} for c in found]
     seconds = time.process_time() - started
     title = f"Bounds for labels that are not random, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
-    return {"title": title, "rows": table(cells), "cells": cells}
+    return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
 
 
 def labeled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.Generator) -> np.ndarray:
@@ -88,12 +88,12 @@ def _eager(rows: Rows, clear: np.ndarray, labeling: str, rng: np.random.Generato
 def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator, repeat: int) -> list[dict[str, Any]]:
     """Return for each estimate its true value and whether interval and bounds hold it."""
     s = labeled_rows(rows.y, eager, odds, rng)
-    prior = rows.y[~s].mean()
+    prior = float(rows.y[~s].mean())
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=repeat).fit(rows.X, s).with_prior(prior)
     called, positive = model.held_out_[~s] > model.threshold_, rows.y[~s] == 1
-    recall = np.mean(called[positive])
-    truth = {"recall": recall, "lift": recall / np.mean(called), "precision": np.mean(positive[called])}
+    recall = float(np.mean(called[positive]))
+    truth = {"recall": recall, "lift": recall / float(np.mean(called)), "precision": float(np.mean(positive[called]))}
     plain = model.estimates_
     bounds = if_odds(plain, odds)
     cells = []
@@ -105,9 +105,9 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
             {
                 "estimate": name,
                 "truth": truth[name],
-                "interval": one.low <= truth[name] <= one.high,
+                "interval": bool(one.low <= truth[name] <= one.high),
                 "width": one.high - one.low,
-                "bounds": wide.low <= truth[name] <= wide.high,
+                "bounds": bool(wide.low <= truth[name] <= wide.high),
                 "width of bounds": wide.high - wide.low,
             }
         )
@@ -116,7 +116,9 @@ def _cells(rows: Rows, eager: np.ndarray, odds: float, rng: np.random.Generator,
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each labeling and estimate."""
-    return [
-        {**of, **{key: part[key].mean() for key in COLUMNS[3:-1]}, "cells": len(part)}
-        for of, part in grouped(cells, COLUMNS[:3])
-    ]
+    lines = []
+    keys = ["labeling", "odds", "estimate"]
+    for place, part in pd.DataFrame(cells).groupby(keys, sort=False):
+        means = {key: float(part[key].mean()) for key in COLUMNS[3:-1]}
+        lines.append({**dict(zip(keys, place, strict=True)), **means, "cells": len(part)})
+    return lines

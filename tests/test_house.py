@@ -21,7 +21,7 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 280_341, "pucli, benchmarks, examples": 307_431}
+NODES = {"pucli": 280_341, "pucli, benchmarks, examples": 307_473}
 ON_THE_EXAMPLE = {"files": 114, "functions": 692, "files of data": 29, "functions of data": 258}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
