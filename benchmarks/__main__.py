@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import benchmarks
-from benchmarks.common.result_files import write_results
+from benchmarks.common.result_files import COLUMNS, write_results
 from pucli.cli.output import Output
 from pucli.core.errors import PucliError
 
@@ -46,6 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
         folder.mkdir(parents=True, exist_ok=True)  # fail before anything is measured
         with Output(as_json=False, quiet=False).progress(given.name) as progress:
             found = module.run(progress=progress, **settings)
+            found.setdefault("columns", getattr(module, "COLUMNS", COLUMNS))
     except (OSError, PucliError) as error:
         print(error, file=sys.stderr)
         return getattr(error, "exit_code", 1)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.timing import Progress, silent
-from benchmarks.scale import COLUMNS, make_rows
+from benchmarks.scale import FEATURES, make_rows
 
 FULL = {"rows": 10_000_000}
 BLOCK = 125_000
@@ -39,7 +39,7 @@ def run(progress: Progress = silent, *, rows: int = 1_000_000) -> dict[str, Any]
     for line in lines[1:]:
         line["ratio"] = line["seconds"] / lines[0]["seconds"]
     return {
-        "title": f"BLS-SVM on {rows:,} rows of {COLUMNS} columns in {len(numbers)} blocks made on the workers",
+        "title": f"BLS-SVM on {rows:,} rows of {FEATURES} columns in {len(numbers)} blocks made on the workers",
         "about": "Ratio: to the seconds of two workers. MB: the most memory that the client held.",
         "columns": ("what", "seconds", "ratio", "objective", "MB", "note"),
         "load_at_the_end": os.getloadavg()[0],
@@ -64,7 +64,7 @@ def _trained(folder: Path, numbers: Sequence[int], workers: int, kill_after: flo
         runner = DaskRunner(client)
         runner.each(partial(make_block, folder=str(folder)), list(numbers))
         blocks = find_blocks(str(folder / "*.parquet"))
-        columns = ColumnNames(tuple(f"x{k}" for k in range(COLUMNS)), "label", "1")
+        columns = ColumnNames(tuple(f"x{k}" for k in range(FEATURES)), "label", "1")
         killer = threading.Timer(kill_after or 0.0, _kill, [cluster])
         started = time.perf_counter()
         if kill_after is not None:

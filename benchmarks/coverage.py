@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.stats import beta, binom
 
+from benchmarks.common.result_files import explained, grouped
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.estimators.auto.auto_pu import AutoPU
@@ -56,8 +56,7 @@ def run(
         progress(number + 1, draws)
     return {
         "title": f"Coverage and width of intervals, {draws} draws of each kind",
-        "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
-        "columns": list(COLUMNS),
+        "about": explained(__doc__),
         "rows": table(cells),
         "cells": cells,
     }
@@ -109,16 +108,16 @@ def measured(of: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
     with warnings.catch_warnings(action="ignore"):
         model = AutoPU(random_state=seed).fit(of["X"], s)
     scores, t, joint = model.held_out_[~s], model.threshold_, model.joint
-    flagged, m, hidden = scores > t, int(s.sum()), int(y.sum())
+    flagged, m, hidden = scores > t, s.sum(), y.sum()
     recall, false = (float(np.mean(model.score_rows(rows) > t)) for rows in of["new"])
     share = of["prior"] * recall + (1.0 - of["prior"]) * false
-    truth = {"prior": float(y.mean()), "new_recall": recall, "new_share": share}
+    truth = {"prior": y.mean(), "new_recall": recall, "new_share": share}
     if share > 0.0:
         truth["new_lift"] = recall / share
     if hidden:
-        truth["recall"] = float(flagged[y].mean())
+        truth["recall"] = flagged[y].mean()
     if hidden and flagged.any():
-        truth |= {"lift": truth["recall"] / float(flagged.mean()), "precision": float(y[flagged].mean())}
+        truth |= {"lift": truth["recall"] / flagged.mean(), "precision": y[flagged].mean()}
     cells = []
     for name, true in truth.items():
         if (one := model.estimates_.get(name)) is not None:
@@ -130,12 +129,12 @@ def measured(of: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
     p, low, high = model.probability_of(scores), *model.probability_range(model.probability_of(scores))
     groups = np.array_split(np.argsort(p, kind="stable"), 10)
     inside = [low[g].mean() - 1e-9 <= y[g].mean() <= high[g].mean() + 1e-9 for g in groups]
-    cells.append({"figure": "probabilities", "holds": float(np.mean(inside))})
+    cells.append({"figure": "probabilities", "holds": np.mean(inside)})
     if hidden:
         curve = joint.gains(np.arange(1, len(y)) / len(y))
         found = np.cumsum(y[np.argsort(-scores, kind="stable")])[:-1] / hidden
-        holds = bool(np.all((curve.low <= found + 1e-9) & (found <= curve.high + 1e-9)))
-        cells.append({"figure": "gains curve", "holds": holds, "width": float(np.mean(curve.high - curve.low))})
+        holds = np.all((curve.low <= found + 1e-9) & (found <= curve.high + 1e-9))
+        cells.append({"figure": "gains curve", "holds": holds, "width": np.mean(curve.high - curve.low)})
     return cells
 
 
@@ -187,10 +186,10 @@ def _clopper_pearson(share: float, rows: float) -> float:
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each kind, number of labeled rows, odds and figure."""
-    lines, keys = [], list(COLUMNS[:4])
-    for place, part in pd.DataFrame(cells).groupby(keys, sort=False):
-        count, holds = len(part), float(part["holds"].astype(float).mean())
-        means = {name: float(part[name].mean()) for name in ("width", "of CP") if name in part}
-        line = {"holds": holds, **means, "least": float(binom.cdf(round(holds * count), count, LEAST)), "draws": count}
-        lines.append({**dict(zip(keys, place, strict=True)), **line})
+    lines = []
+    for of, part in grouped(cells, COLUMNS[:4]):
+        count, holds = len(part), part["holds"].astype(float).mean()
+        means = {name: part[name].mean() for name in ("width", "of CP") if name in part}
+        least = binom.cdf(round(holds * count), count, LEAST)
+        lines.append({**of, "holds": holds, **means, "least": least, "draws": count})
     return lines

@@ -45,7 +45,6 @@ def run(progress: Progress = silent, *, half: str = "design", folder: Path | Non
     seconds = time.process_time() - started
     return {
         "title": f"{len(cells) // len(METHODS)} tasks ({half}), {seconds:.0f} processor seconds",
-        "columns": list(COLUMNS),
         "rows": [_line(name, [cell for cell in cells if cell["method"] == name]) for name in METHODS],
         "cells": cells,
     }
@@ -77,15 +76,15 @@ def compared(saved: SavedModel, X: np.ndarray) -> dict[str, Any]:
     told = dict(zip(found.outputs, session.run(list(found.outputs), feed), strict=True))
     score = saved.pipeline.decision_function(X)
     cell = {
-        "score": float(np.abs(told["score"] - score).max()),
-        "labels": int(np.count_nonzero((told["prediction"] == "1") != (score > 0))),
+        "score": np.abs(told["score"] - score).max(),
+        "labels": np.count_nonzero((told["prediction"] == "1") != (score > 0)),
         "rows": len(X),
         "MB": len(found.content) / 1e6,
         "ONNX": len(X) / best_of(lambda: session.run(None, feed), repeats=3),
         "pucli": len(X) / best_of(lambda: saved.pipeline.decision_function(X), repeats=3),
     }
     if "probability" in told:
-        cell["probability"] = float(np.abs(told["probability"] - saved.pipeline.predict_proba(X)[:, 1]).max())
+        cell["probability"] = np.abs(told["probability"] - saved.pipeline.predict_proba(X)[:, 1]).max()
     return cell
 
 
@@ -96,7 +95,7 @@ def _line(name: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
         "tasks": len(cells),
         **{key: max(of[key], default=None) for key in ("score", "probability")},
         **{key: sum(of[key]) for key in ("labels", "rows")},
-        "MB": float(np.median(of["MB"])),
+        "MB": np.median(of["MB"]),
         "largest MB": max(of["MB"]),
         **{key: round(float(np.median(of[key]))) for key in ("ONNX", "pucli")},
     }

@@ -42,6 +42,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from threadpoolctl import threadpool_limits
 
 from benchmarks.common.r_generator import RGenerator
+from benchmarks.common.result_files import explained
 from benchmarks.common.timing import Progress, silent
 from benchmarks.public import paired
 from benchmarks.real_tables import METHODS as OF_TABLES
@@ -112,8 +113,8 @@ def run(
     left = Counter((test, method) for test, _, method in plan if (test, _, method) not in done)
     rows += [{"name": test, "method": method, "note": f"not run for lack of time: {count} species"}
              for (test, method), count in left.items()]  # fmt: skip
-    return {"title": "NCEAS: 226 species from presence-only records", "columns": COLUMNS, "rows": rows,
-            "cells": [*done.values()], "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
+    return {"title": "NCEAS: 226 species from presence-only records", "rows": rows,
+            "cells": [*done.values()], "about": explained(__doc__),
             "standing": standing}  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def run(
     ]
     table = [_line(kind, how, cells) for kind in KINDS for how in HOW]
     title = f"{KNOWN} known negatives on {of_tasks(cells, half)}, {times(repeats)}"
-    return {"title": title, "columns": list(COLUMNS), "rows": table, "cells": cells}
+    return {"title": title, "rows": table, "cells": cells}
 
 
 def _cells(task: str, rows: Rows, repeat: int, kind: str) -> list[dict[str, Any]]:
@@ -60,8 +60,8 @@ def _cells(task: str, rows: Rows, repeat: int, kind: str) -> list[dict[str, Any]
         called, precision = model.decision_function(X_test) > 0, model.estimates_["precision"]
         actual = precision_score(y_test, called, zero_division=0)
         cell = {"how": how, "task": task, "f1": f1(y_test, called)}
-        cell["prior_error"] = float(abs(model.prior_ - truth[y == 0].mean()))
-        cell["kept"] = bool(precision.low <= actual <= precision.high)
+        cell["prior_error"] = abs(model.prior_ - truth[y == 0].mean())
+        cell["kept"] = precision.low <= actual <= precision.high
         found.append(cell | {"width": precision.high - precision.low})
     return found
 
@@ -85,7 +85,7 @@ def _line(kind: str, how: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
     )
     gain = score - np.array([cell["f1"] for cell in ignored])
     names = [cell["task"] for cell in mine]
-    by_task = {task: float(gain[[name == task for name in names]].mean()) for task in names}
+    by_task = {task: gain[[name == task for name in names]].mean() for task in names}
     worst = min(by_task, key=lambda task: by_task[task])
     values = (
         kind,

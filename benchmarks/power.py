@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from benchmarks.common.result_files import explained, grouped
 from benchmarks.common.timing import Progress, silent
 from benchmarks.coverage import KINDS, features, positives
 from pucli.core.seeding import stream
@@ -44,8 +44,7 @@ def run(
         progress(number + 1, draws)
     return {
         "title": f"Power of the test of random labels, {draws} draws of each kind",
-        "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
-        "columns": list(COLUMNS),
+        "about": explained(__doc__),
         "rows": table(cells),
         "cells": cells,
     }
@@ -70,8 +69,7 @@ def draw(kind: str, labeled: int, bias: str, odds: float, rng: np.random.Generat
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return how often random labels are rejected, for each kind of table and of bias."""
-    keys = list(COLUMNS[:4])
     return [
-        {**dict(zip(keys, place, strict=True)), "rejected": float((part["p_value"] <= 0.01).mean()), "draws": len(part)}
-        for place, part in pd.DataFrame(cells).groupby(keys, sort=False)
+        {**of, "rejected": (part["p_value"] <= 0.01).mean(), "draws": len(part)}
+        for of, part in grouped(cells, COLUMNS[:4])
     ]

@@ -40,13 +40,13 @@ def run(
         for cell in _cells(task, rows, frequency, repeat)
     ]
     title = f"{of_tasks(cells, half)}, {times(repeats)}"
-    return {"title": title, "columns": list(COLUMNS), "rows": _table(pd.DataFrame(cells)), "cells": cells}
+    return {"title": title, "rows": _table(pd.DataFrame(cells)), "cells": cells}
 
 
 def _cells(task: str, rows: Rows, frequency: float, repeat: int) -> list[dict[str, Any]]:
     X, y, s, *_ = case_control(task, rows, frequency, repeat).standardized()
     s = s == 1
-    truth = float((y[~s] == 1).mean())
+    truth = (y[~s] == 1).mean()
     found: list[dict[str, Any]] = []
     estimates: list[PriorEstimate] = []
     for names in (ENSEMBLE_METHODS, *((name,) for name in ALL_METHODS if name not in ENSEMBLE_METHODS)):
@@ -78,10 +78,10 @@ def _table(frame: Any) -> list[dict[str, Any]]:
 def _line(cells: Any) -> dict[str, float]:
     away = cells.prior - cells.truth
     return {
-        "error": float(away.abs().mean()),
-        "bias": float(away.mean()),
-        "kept": float(((cells.low <= cells.truth) & (cells.truth <= cells.high)).mean()),
-        "width": float(np.mean(cells.high - cells.low)),
+        "error": away.abs().mean(),
+        "bias": away.mean(),
+        "kept": ((cells.low <= cells.truth) & (cells.truth <= cells.high)).mean(),
+        "width": np.mean(cells.high - cells.low),
         "cells": len(cells),
-        "seconds": float(cells.seconds.mean()),
+        "seconds": cells.seconds.mean(),
     }

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.common.result_files import read_results
+from benchmarks.common.result_files import explained, read_results
 from benchmarks.common.timing import Progress, silent
 
 COLUMNS = ("table", "measure", "auto", "best_other", "other", "difference", "standard_error", "n")
@@ -42,7 +42,7 @@ def run(
         *_own(results / "bench"),
     ]
     progress(1, 1)
-    return {"title": "Where auto stands", "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
+    return {"title": "Where auto stands", "about": explained(__doc__),
             "columns": COLUMNS, "rows": rows, "standing": rows}  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def paired(table: str, measure: str, auto: pd.Series, name: str, other: pd.Serie
     """Return the row of figures that are paired by their index; clusters of the first level of an index count once."""
     gain = ((other - auto) if low else (auto - other)).dropna()
     apart = (gain - gain.mean()).groupby(level=0).sum()
-    error = float((apart**2).sum() ** 0.5 / len(gain) * (len(apart) / (len(apart) - 1)) ** 0.5)
+    error = (apart**2).sum() ** 0.5 / len(gain) * (len(apart) / (len(apart) - 1)) ** 0.5
     figures = {"auto": auto[gain.index].mean(), "best_other": name, "other": other[gain.index].mean()}
     return {"table": table, "measure": measure, **figures, "difference": gain.mean(), "standard_error": error,
             "n": len(apart)}  # fmt: skip

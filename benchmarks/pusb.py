@@ -35,6 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.quality_tasks import f1
+from benchmarks.common.result_files import explained
 from benchmarks.common.timing import Progress, silent
 from pucli.data import load_dataset
 
@@ -70,8 +71,7 @@ def run(
     rows, standing = tabulated(pd.concat([pd.DataFrame(found.values()), trials]))
     return {
         "title": f"PUSB, table 2: labels selected by the score, {draws} draws of each cell",
-        "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
-        "columns": COLUMNS,
+        "about": explained(__doc__),
         "rows": rows,
         "standing": standing,
         "cells": [*found.values()],
@@ -122,8 +122,8 @@ def _measured(table: str, prior: float, unlabeled: int, seed: int, method: str) 
     assert found is not None
     truth, share = y[test], found.scores > np.sort(found.scores)[int(TESTED * (1.0 - prior))]
     return {
-        "accuracy": float(np.mean(share == truth)),
-        "AUC": float(roc_auc_score(truth, found.scores)),
+        "accuracy": np.mean(share == truth),
+        "AUC": roc_auc_score(truth, found.scores),
         "F1": f1(truth, found.positive),
         "prior error": None if found.prior is None else abs(found.prior - prior),
         "seconds": time.process_time() - started,

@@ -23,7 +23,7 @@ from sklearn.metrics import average_precision_score, precision_score, recall_sco
 
 from benchmarks.common.quality_labeling import LABELINGS, labeled_split, scenario_of
 from benchmarks.common.quality_methods import CASE_CONTROL_ONLY, OF_LABELING, Prediction, Problem, installed, predict
-from benchmarks.common.quality_table import COLUMNS, Cell, table
+from benchmarks.common.quality_table import Cell, table
 from benchmarks.common.quality_tasks import Rows, each_task, f1, of_tasks, tasks, times
 from benchmarks.common.result_files import read_results
 from benchmarks.common.timing import Progress, silent
@@ -70,7 +70,6 @@ def run(  # noqa: PLR0913
     title = f"{of_tasks(found, half)}, {times(repeats)}"
     return {
         "title": title + (f"; without {', '.join(left_out)}, whose files are missing" if left_out else ""),
-        "columns": list(COLUMNS),
         "rows": table(cells, chosen),
         "cells": found,
     }
@@ -101,13 +100,13 @@ def _measured(
     actual = {
         "prior": prior,
         "f1": f1(y_test, prediction.positive),
-        "auc": float(roc_auc_score(y_test, prediction.scores)),
-        "ap": float(average_precision_score(y_test, prediction.scores)),
-        "recall": float(recall_score(y_test, prediction.positive)),
-        "precision": float(precision_score(y_test, prediction.positive, zero_division=0)),
+        "auc": roc_auc_score(y_test, prediction.scores),
+        "ap": average_precision_score(y_test, prediction.scores),
+        "recall": recall_score(y_test, prediction.positive),
+        "precision": precision_score(y_test, prediction.positive, zero_division=0),
     }
     if prediction.positive.any():
-        actual["lift"] = actual["recall"] / float(np.mean(prediction.positive))
+        actual["lift"] = actual["recall"] / np.mean(prediction.positive)
     kept = {
         name: low <= actual[name] <= high for name, (_, low, high) in prediction.intervals.items() if name in actual
     }

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.common.quality_tasks import Rows, all_rows, times
+from benchmarks.common.result_files import explained
 from benchmarks.common.timing import Progress, silent
 from pucli.core.errors import RunError, UsageError
 from pucli.core.seeding import stream
@@ -67,8 +68,7 @@ def run(
         raise UsageError("no file of the tables can be had; set PUCLI_MIRROR to their folder.")
     return {
         "title": f"Rare positives: {rows:,} unlabeled rows, {times(repeats)}",
-        "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
-        "columns": list(COLUMNS),
+        "about": explained(__doc__),
         "rows": _table(cells),
         "cells": cells,
     }
@@ -105,20 +105,20 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
     scores = model.held_out_[~s]
     called = scores > model.threshold_
     ordered = y[np.argsort(-scores, kind="stable")]
-    best = float(np.max(2.0 * np.cumsum(ordered) / (np.arange(1, len(y) + 1) + y.sum())))
-    f1 = 2.0 * float(np.sum(called & y)) / float(called.sum() + y.sum())
-    found, prior = int(ordered[:FIRST].sum()), float(y.mean())
+    best = np.max(2.0 * np.cumsum(ordered) / (np.arange(1, len(y) + 1) + y.sum()))
+    f1 = 2.0 * np.sum(called & y) / (called.sum() + y.sum())
+    found, prior = ordered[:FIRST].sum(), y.mean()
     first = [one for one in model.among_first([FIRST]) if one.rows == FIRST]
     cell = {
-        "auc": float(roc_auc_score(y, scores)),
-        "called": float(called.mean()) / prior,
+        "auc": roc_auc_score(y, scores),
+        "called": called.mean() / prior,
         "f1": f1,
         "of_best": f1 / best,
         "precision": found / FIRST,
-        "recall": found / float(y.sum()),
+        "recall": found / y.sum(),
         "lift": found / FIRST / prior,
         "prior_error": abs(model.prior_ - prior),
-        "prior_kept": bool(model.prior_interval_[0] <= prior <= model.prior_interval_[1]),
+        "prior_kept": model.prior_interval_[0] <= prior <= model.prior_interval_[1],
         "told": bool(first),
         "seconds": seconds,
     }
@@ -126,8 +126,8 @@ def _measured(X: np.ndarray, s: np.ndarray, y: np.ndarray, repeat: int) -> dict[
         positives = first[0].positives
         again = np.quantile(stream(0, "rare", "again").binomial(FIRST, found / FIRST, 2000), [0.05, 0.95])
         cell |= {
-            "kept": bool(positives.low <= found <= positives.high),
-            "width": float(positives.high - positives.low) / max(1.0, float(again[1] - again[0])),
+            "kept": positives.low <= found <= positives.high,
+            "width": (positives.high - positives.low) / max(1.0, again[1] - again[0]),
         }
     return cell
 
@@ -142,8 +142,8 @@ def _table(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {"table": "all", "prior": prior, "labeled": "all", **_line([c for c in cells if c["prior"] == prior])}
         for prior in dict.fromkeys(cell["prior"] for cell in cells)
     ]
-    within = float(np.mean([cell["called"] <= 2.0 for cell in cells]))
-    near = float(np.mean([cell["of_best"] >= 0.9 for cell in cells]))
+    within = np.mean([cell["called"] <= 2.0 for cell in cells])
+    near = np.mean([cell["of_best"] >= 0.9 for cell in cells])
     return [
         *lines,
         {"table": f"{100 * within:.0f} % called at most twice", "prior": f"{100 * near:.0f} % of best >= .9"},
@@ -156,11 +156,11 @@ def _line(cells: list[dict[str, Any]]) -> dict[str, Any]:
 
     told = [cell for cell in cells if cell["told"]]
     return {
-        **{"AUC": mean("auc"), "called": float(np.median([cell["called"] for cell in cells])), "F1": mean("f1")},
+        **{"AUC": mean("auc"), "called": np.median([cell["called"] for cell in cells]), "F1": mean("f1")},
         **{"of best": mean("of_best"), "precision at k": mean("precision"), "recall at k": mean("recall")},
         **{"lift at k": mean("lift"), "told": mean("told"), "prior error": mean("prior_error")},
-        "kept": float(np.mean([cell["kept"] for cell in told])) if told else None,
-        "width": float(np.median([cell["width"] for cell in told])) if told else None,
+        "kept": np.mean([cell["kept"] for cell in told]) if told else None,
+        "width": np.median([cell["width"] for cell in told]) if told else None,
         "prior kept": mean("prior_kept"),
         "cells": len(cells),
         "seconds": mean("seconds"),

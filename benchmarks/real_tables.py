@@ -32,6 +32,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.common.quality_methods import Problem, predict
 from benchmarks.common.real_rows import TABLES
+from benchmarks.common.result_files import explained
 from benchmarks.common.timing import Progress, silent
 from pucli.core.arrays import Bools, Floats
 from pucli.core.errors import UsageError
@@ -91,13 +92,12 @@ def run(
                 if split.labeled.sum() < FEWEST_LABELED:
                     continue
                 about: dict[str, Any] = {"table": table.name, "half": "design" if table.design else "look-once"}
-                about |= {"rows": int(np.sum(~split.test)), "labeled": int(split.labeled.sum()), "split": k}
+                about |= {"rows": np.sum(~split.test), "labeled": split.labeled.sum(), "split": k}
                 cells += [{**about, "frequency": frequency, **_row(name, split)} for name in methods or METHODS]
         progress(done, len(chosen))
     return {
         "title": f"Real tables: pucli auto and its rivals, {splits} split{'s' * (splits > 1)}",
-        "about": " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
-        "columns": COLUMNS,
+        "about": explained(__doc__),
         "rows": means(cells),
         "cells": cells,
     }
@@ -145,12 +145,12 @@ def judged(scores: Floats, called: Bools, truth: Bools) -> dict[str, float]:
     """Return the figures of scores (n,) and of the rows called positive, given which of the test rows are positive."""
     ordered = truth[np.argsort(-scores, kind="stable")]
     found, first = np.cumsum(ordered), max(1, round(TOP * len(truth)))
-    recall = float(found[first - 1] / found[-1])
+    recall = found[first - 1] / found[-1]
     return {
-        "AUC": float(roc_auc_score(truth, scores)),
-        "AP": float(average_precision_score(truth, scores)),
-        "F1": float(f1_score(truth, called)),
-        "best F1": float(np.max(2.0 * found / (np.arange(1, len(found) + 1) + found[-1]))),
+        "AUC": roc_auc_score(truth, scores),
+        "AP": average_precision_score(truth, scores),
+        "F1": f1_score(truth, called),
+        "best F1": np.max(2.0 * found / (np.arange(1, len(found) + 1) + found[-1])),
         "recall at 1 %": recall,
         "lift at 1 %": recall * len(truth) / first,
     }

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common.quality_tasks import Rows, each_task, of_tasks
+from benchmarks.common.result_files import grouped
 from benchmarks.common.timing import Progress, silent
 from pucli.core.seeding import stream
 from pucli.estimators.auto.auto_pu import AutoPU
@@ -53,7 +54,7 @@ def run(
     ]
     seconds = time.process_time() - started
     title = f"Answers to reviewed rows, {of_tasks(cells, half)}, {draws} draws, {seconds:.0f} processor seconds"
-    return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
+    return {"title": title, "rows": table(cells), "cells": cells}
 
 
 def _cells(task: str, rows: Rows, repeat: int, answers: Sequence[int], draws: int) -> Iterator[dict[str, Any]]:
@@ -63,7 +64,7 @@ def _cells(task: str, rows: Rows, repeat: int, answers: Sequence[int], draws: in
         model = AutoPU(random_state=repeat).fit(rows.X, s)
     score = model.held_out_ - model.threshold_
     called, positive = (score > 0.0) & ~s, (rows.y == 1) & ~s
-    truth = {"precision": float(positive[called].mean()), "prior": float(positive[~s].mean())}
+    truth = {"precision": positive[called].mean(), "prior": positive[~s].mean()}
     low, high = model.prior_interval_
     precision = model.estimates_["precision"]
     of_auto = {"precision": (precision.low, precision.high), "prior": (low, high)}
@@ -83,10 +84,10 @@ def _cells(task: str, rows: Rows, repeat: int, answers: Sequence[int], draws: in
             yield {
                 **cell,
                 "estimate": name,
-                "holds": bool(share.low - 1e-12 <= truth[name] <= share.high + 1e-12),
+                "holds": share.low - 1e-12 <= truth[name] <= share.high + 1e-12,
                 "width": share.high - share.low,
                 "error": abs(share.value - truth[name]),
-                "holds, of auto": bool(of_auto[name][0] <= truth[name] <= of_auto[name][1]),
+                "holds, of auto": of_auto[name][0] <= truth[name] <= of_auto[name][1],
                 "width, of auto": of_auto[name][1] - of_auto[name][0],
             }
         if goal == "positives":
@@ -95,12 +96,11 @@ def _cells(task: str, rows: Rows, repeat: int, answers: Sequence[int], draws: in
 
 def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a line for each goal, number of answers, and estimate."""
-    lines, keys = [], ["for", "rows", "answers", "estimate"]
-    for place, part in pd.DataFrame(cells).groupby(keys, sort=False):
-        line: dict[str, Any] = dict(zip(keys, place, strict=True))
-        for name in COLUMNS[len(keys) : -1]:
+    lines = []
+    for line, part in grouped(cells, COLUMNS[:4]):
+        for name in COLUMNS[4:-1]:
             values = part[name].dropna().astype(float)
             if len(values):
-                line[name] = float(values.median() if name.startswith("width") else values.mean())
+                line[name] = values.median() if name.startswith("width") else values.mean()
         lines.append({**line, "cells": len(part)})
     return lines

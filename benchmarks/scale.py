@@ -20,7 +20,7 @@ from benchmarks.common.timing import Progress, silent
 
 FULL = {"sizes": (1000, 10_000, 100_000, 1_000_000, 10_000_000), "most_seconds": 600.0}
 # Columns of the rows; a third of them are positive, and a fifth of those labeled.
-COLUMNS, POSITIVE, LABELED = 20, 0.3, 0.2
+FEATURES, POSITIVE, LABELED = 20, 0.3, 0.2
 # Until two sizes are known, the time is assumed to grow like this power of the rows.
 FIRST_EXPONENT = 1.0
 # Processor seconds of the start of a process, about.
@@ -105,7 +105,7 @@ def run(
     shown = [f"{size:.0e}" for size in sizes]
     rows = [_row(name, costs[name], sizes, notes.get(name, "")) for name in names]
     return {
-        "title": f"Processor seconds by rows of {COLUMNS} columns, from Parquet, each command a process of its own",
+        "title": f"Processor seconds by rows of {FEATURES} columns, from Parquet, each command a process of its own",
         "about": f"{ABOUT} A process may take {most_seconds:g} processor seconds.",
         "columns": ("what", *shown, "exponent", "peak MB", "wall s", "note"),
         "load_at_the_end": os.getloadavg()[0],
@@ -113,7 +113,7 @@ def run(
     }
 
 
-def make_rows(n: int, path: Path, seed: int | None = None, columns: int = COLUMNS) -> None:
+def make_rows(n: int, path: Path, seed: int | None = None, columns: int = FEATURES) -> None:
     """Write n rows of two overlapping classes with labels of some positives; the seed is n by default."""
     rng = np.random.default_rng(n if seed is None else seed)
     positive = rng.random(n) < POSITIVE

@@ -21,6 +21,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from benchmarks.common.quality_tasks import Rows, case_control, each_task, f1, half_of, of_tasks
+from benchmarks.common.result_files import grouped
 from benchmarks.common.timing import Progress, silent
 from pucli.methods import estimator_class, get_method
 from pucli.metrics.pu import proxy_accuracy
@@ -71,7 +72,7 @@ def run(
     ]
     seconds = time.process_time() - started
     title = f"Criteria that choose parameters, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
-    return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
+    return {"title": title, "rows": table(cells), "cells": cells}
 
 
 class Candidates:
@@ -149,9 +150,9 @@ def _cells(task: str, rows: Rows, frequency: float, methods: Sequence[str]) -> l
             best = max(float(truth[one].max()) for _, truth in pool for one in THRESHOLDS)
             for criterion in CRITERIA:
                 chosen = _chosen([of for of, _ in pool], criterion, threshold, s, reference)
-                cell = {"method": name, "criterion": criterion, "threshold": threshold, "F1": float(of_points[chosen])}
-                cell["regret"] = float(of_points.max() - of_points[chosen])
-                found.append(cell | {"regret to all": best - float(of_points[chosen])})
+                cell = {"method": name, "criterion": criterion, "threshold": threshold, "F1": of_points[chosen]}
+                cell["regret"] = of_points.max() - of_points[chosen]
+                found.append(cell | {"regret to all": best - of_points[chosen]})
     return found
 
 
@@ -173,12 +174,8 @@ def table(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     single = frame[frame.method != ANY]
     frame = pd.concat([single.assign(method="mean"), frame])
     lines = []
-    for (half, method, threshold, criterion), part in frame.groupby(
-        ["tasks", "method", "threshold", "criterion"], sort=False
-    ):
-        means = part[["F1", "regret", "regret to all"]].mean()
+    for of, part in grouped(frame, ("tasks", "method", "threshold", "criterion")):
         worst = part.groupby("task")["regret to all"].mean()
-        named: dict[str, Any] = {"tasks": half, "method": method, "criterion": criterion, "threshold": threshold}
-        found = {str(key): float(value) for key, value in means.items()}
-        lines.append({**named, **found, "worst task": f"{worst.idxmax()} {worst.max():.3f}"})
+        means = {name: part[name].mean() for name in ("F1", "regret", "regret to all")}
+        lines.append({**of, **means, "worst task": f"{worst.idxmax()} {worst.max():.3f}"})
     return sorted(lines, key=lambda line: str(line["tasks"]))

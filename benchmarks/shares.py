@@ -49,7 +49,7 @@ def run(
             drawn = draw(rows.y, share, stream(7, "shares", task, share, repeat))
             cells.append({"task": task, "share": share, "repeat": repeat, **_measured(rows, drawn, repeat)})
     title = f"{of_tasks(cells, half)}, {times(repeats)}"
-    return {"title": title, "columns": list(COLUMNS), "rows": _table(cells), "cells": cells}
+    return {"title": title, "rows": _table(cells), "cells": cells}
 
 
 def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
@@ -70,7 +70,7 @@ def draw(y: np.ndarray, share: float, rng: np.random.Generator) -> Drawn:
 
 def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
     train, y_test = np.concatenate([drawn.labeled, drawn.unlabeled]), rows.y[drawn.test]
-    prior = float(rows.y[drawn.unlabeled].mean())
+    prior = rows.y[drawn.unlabeled].mean()
     labeled = np.arange(len(train)) < len(drawn.labeled)
     problem = Problem(rows.X[train], labeled, rows.X[drawn.test], rows.y[train], prior, "case-control", repeat)
     started = time.process_time()
@@ -80,7 +80,7 @@ def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
     actual = {
         "prior": prior,
         **rates(ours.positive, y_test, prior),
-        "auc": float(roc_auc_score(y_test, ours.scores)),
+        "auc": roc_auc_score(y_test, ours.scores),
     }
     estimated = {name: ours.intervals[name] for name in actual}
     return {
@@ -90,14 +90,14 @@ def _measured(rows: Rows, drawn: Drawn, repeat: int) -> dict[str, Any]:
         "auc": actual["auc"],
         "prior": ours.prior,
         "width": estimated["prior"][2] - estimated["prior"][1],
-        "kept": {name: bool(low <= actual[name] <= high) for name, (_, low, high) in estimated.items()},
+        "kept": {name: low <= actual[name] <= high for name, (_, low, high) in estimated.items()},
         "seconds": time.process_time() - started,
     }
 
 
 def rates(positive: np.ndarray, y: np.ndarray, prior: float) -> dict[str, float]:
     """Return recall, precision and F1 of predictions (n,) for rows y (n,) that count as if `prior` were positive."""
-    recall, wrong = float(np.mean(positive[y == 1])), float(np.mean(positive[y == 0]))
+    recall, wrong = np.mean(positive[y == 1]), np.mean(positive[y == 0])
     called = prior * recall + (1.0 - prior) * wrong
     return {
         "recall": recall,
@@ -124,10 +124,10 @@ def _line(cells: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "F1": mean("f1"),
         "SVC": mean("svc"),
-        "F1 of all": float(np.mean(2.0 * truth / (1.0 + truth))),
+        "F1 of all": np.mean(2.0 * truth / (1.0 + truth)),
         "AUC": mean("auc"),
-        "error": float(np.abs(prior - truth).mean()),
-        "bias": float((prior - truth).mean()),
+        "error": np.abs(prior - truth).mean(),
+        "bias": (prior - truth).mean(),
         "width": mean("width"),
         "kept": ", ".join(f"{name} {value:.2f}" for name, value in kept.items()),
         "cells": len(cells),

@@ -50,7 +50,7 @@ def run(
         for cell in _cells(rows, task, repeat)
     ]
     title = f"{of_tasks(cells, half)}, {times(repeats)}, {time.process_time() - started:.0f} processor seconds"
-    return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
+    return {"title": title, "rows": table(cells), "cells": cells}
 
 
 def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
     known = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score[half], y[half])
     q, share = known.predict(score), float(y[half].mean())
     found = []
-    natural = float(rows.y[unlabeled].mean())
+    natural = rows.y[unlabeled].mean()
     for wanted in (*SHARES, *[None] * UNCHANGED):
         new = draw(y, natural if wanted is None else wanted, rng, exact=wanted is not None)
         if len(new) < FEWEST_NEW:
@@ -89,7 +89,7 @@ def _cells(rows: Rows, task: str, repeat: int) -> list[dict[str, Any]]:
                 "share": "unchanged" if wanted is None else wanted,
                 "rows": len(new),
                 "error": ours.value - truth,
-                "kept": bool(ours.low <= truth <= ours.high),
+                "kept": ours.low <= truth <= ours.high,
                 "width": ours.high - ours.low,
                 "oracle error": theirs.value - truth,
                 "oracle width": theirs.high - theirs.low,
@@ -135,14 +135,14 @@ def _line(cells: list[dict[str, Any]]) -> dict[str, Any]:
     def of(name: str) -> np.ndarray:
         return np.array([cell[name] for cell in cells], dtype=float)
 
-    means = {name: float(of(name).mean()) for name in ("kept", "called changed", "called more", "moved")}
+    means = {name: of(name).mean() for name in ("kept", "called changed", "called more", "moved")}
     return {
-        "error": float(np.abs(of("error")).mean()),
-        "median": float(np.median(np.abs(of("error")))),
+        "error": np.abs(of("error")).mean(),
+        "median": np.median(np.abs(of("error"))),
         "kept": means["kept"],
-        "width": float(np.median(of("width"))),
-        "oracle error": float(np.abs(of("oracle error")).mean()),
-        "oracle width": float(np.median(of("oracle width"))),
+        "width": np.median(of("width")),
+        "oracle error": np.abs(of("oracle error")).mean(),
+        "oracle width": np.median(of("oracle width")),
         **{name: means[name] for name in ("called changed", "called more", "moved")},
         "files": len(cells),
     }

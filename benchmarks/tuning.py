@@ -55,7 +55,7 @@ def run(progress: Progress = silent, *, half: str = "all", folder: Path | None =
     frame = pd.DataFrame(cells)
     counts = ", ".join(f"{part.task.nunique()} {name}" for name, part in frame.groupby("tasks"))
     title = f"Rules that choose parameters, tasks: {counts}; means of the test rows"
-    return {"title": title, "columns": list(COLUMNS), "rows": _table(frame), "cells": cells}
+    return {"title": title, "rows": _table(frame), "cells": cells}
 
 
 def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def _cells(task: str, rows: Rows, frequency: float) -> list[dict[str, Any]]:
                 model = make_estimator(name, **chosen).fit(X, s)
             quality = {
                 "F1": f1(y, np.asarray(model.predict(X_test)) == 1),
-                "AUC": float(roc_auc_score(y, model.decision_function(X_test))),
+                "AUC": roc_auc_score(y, model.decision_function(X_test)),
             }
             found.append({"method": method, "labeled": frequency, "rule": rule, **quality, "seconds": seconds})
     return found
@@ -84,7 +84,7 @@ def _table(frame: Any) -> list[dict[str, Any]]:
         def wins(rule: str, other: str, f1: Any = f1) -> str:
             if rule == other:
                 return ""
-            return f"{int((f1[rule] > f1[other]).sum())} of {int((f1[rule] != f1[other]).sum())} that differ"
+            return f"{(f1[rule] > f1[other]).sum()} of {(f1[rule] != f1[other]).sum()} that differ"
 
         for rule in RULES:
             means = part[part.rule == rule][["F1", "AUC", "seconds"]].mean()
@@ -94,11 +94,11 @@ def _table(frame: Any) -> list[dict[str, Any]]:
                     "method": method,
                     "labeled": frequency,
                     "rule": rule,
-                    "F1": float(means.F1),
-                    "AUC": float(means.AUC),
+                    "F1": means.F1,
+                    "AUC": means.AUC,
                     "wins": wins(rule, THESIS),
                     "wins over f1": "" if rule == THESIS else wins(rule, F1),
-                    "seconds": float(means.seconds),
+                    "seconds": means.seconds,
                 }
             )
     return sorted(lines, key=lambda line: str(line["tasks"]))

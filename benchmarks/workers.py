@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common.timing import Progress, row, silent
-from benchmarks.scale import COLUMNS, Cost, make_rows, measured
+from benchmarks.scale import FEATURES, Cost, make_rows, measured
 
 FULL = {"sizes": (10_000, 100_000, 1_000_000)}
 WORKERS = (1, 2)
@@ -36,7 +36,7 @@ def run(progress: Progress = silent, *, sizes: Sequence[int] = (10_000,)) -> dic
                 progress(len(rows) * len(WORKERS) + len(costs), steps)
             rows.append(_row(size, *costs))
     return {
-        "title": f"auto with one and with two workers, {COLUMNS} columns",
+        "title": f"auto with one and with two workers, {FEATURES} columns",
         "load_at_the_end": os.getloadavg()[0],
         "rows": rows,
     }

@@ -223,7 +223,8 @@ def test_the_code_of_a_page_runs(page, pucli, monkeypatch):  # noqa: C901
 
 def test_the_method_of_contributing_trains_predicts_saves_and_loads(pucli, tmp_path, monkeypatch):
     steps = (ROOT / "CONTRIBUTING.md").read_text().split("## Add a method\n")[1].split("\n## ")[0]
-    solver, estimator, declaration = map(textwrap.dedent, re.findall(r"^ *```python\n(.*?)^ *```", steps, re.S | re.M))
+    blocks = re.findall(r"^ *```(?:python|yaml)\n(.*?)^ *```", steps, re.S | re.M)
+    solver, estimator, declaration = map(textwrap.dedent, blocks)
     for name, code in (("solvers", solver), ("estimators.unbiased", estimator)):
         package = importlib.import_module(f"pucli.{name}")
         (tmp_path / name).mkdir()
@@ -231,8 +232,7 @@ def test_the_method_of_contributing_trains_predicts_saves_and_loads(pucli, tmp_p
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / name)])
         monkeypatch.setitem(sys.modules, f"pucli.{name}.centroid", None)  # removes the module after the test
         del sys.modules[f"pucli.{name}.centroid"]
-    method = eval(declaration, {"Method": Method})
-    monkeypatch.setitem(METHODS, "centroid", method)
+    monkeypatch.setitem(METHODS, "centroid", Method("centroid", **yaml.safe_load(declaration)["centroid"]))
 
     write_files()
     known = ("--data", "customers.csv", "--label", "bought", "--positive", "yes", "--drop", "notes")

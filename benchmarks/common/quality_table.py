@@ -71,16 +71,16 @@ def _lines(group: Any, methods: Sequence[str]) -> list[dict[str, Any]]:
         found.append(
             {
                 "method": method,
-                "F1": float(part.f1.mean()),
-                "AUC": float(part.auc.mean()),
-                "AP": float(part.ap.mean()),
-                "rank": float(ranks[method]) if method in ranks else None,
+                "F1": part.f1.mean(),
+                "AUC": part.auc.mean(),
+                "AP": part.ap.mean(),
+                "rank": ranks.get(method),
                 "auto wins": None if method == AUTO or AUTO not in f1 else _wins(f1[[AUTO, method]].dropna()),
                 "prior error": _mean(part.prior_error),
-                "worst to SVC": None if gap is None else float(gap.min()),
+                "worst to SVC": None if gap is None else gap.min(),
                 "calibration": _mean(part.calibration),
                 "kept": _kept(part),
-                "seconds": float(part.seconds.mean()),
+                "seconds": part.seconds.mean(),
                 "note": _note(method, gap, test),
             }
         )
@@ -88,7 +88,7 @@ def _lines(group: Any, methods: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _wins(f1: Any) -> str:
-    return f"{int((f1.iloc[:, 0] > f1.iloc[:, 1]).sum())} of {len(f1)}"
+    return f"{(f1.iloc[:, 0] > f1.iloc[:, 1]).sum()} of {len(f1)}"
 
 
 def _mean(values: Any) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pucli.core.arrays import Bools
+from pucli.core.plug_ins import own_entries
 from pucli.core.seeding import stream
 
-IMAGES, LABELS = "mnist/t10k-images-idx3-ubyte.gz", "mnist/t10k-labels-idx1-ubyte.gz"
 COMPONENTS = 50
 
 
@@ -21,12 +22,12 @@ class RealTable:
     """A table below the data folder."""
 
     name: str
-    files: tuple[str, ...]  # whose rows are put together
-    separator: str
-    header: bool  # whether the first line names the columns
-    label: int  # its column
-    positive: frozenset[str]  # labels of the positives
-    design: bool  # whether defaults may be decided on it; the others are looked at once
+    files: Sequence[str]  # whose rows are put together
+    separator: str = ","
+    header: bool = False  # whether the first line names the columns
+    label: int = -1  # its column
+    positive: Sequence[str] = ()  # labels of the positives
+    design: bool = False  # whether defaults may be decided on it; the others are looked at once
     most: int = 1_000_000  # rows, drawn at random
 
     def present(self, folder: Path) -> bool:
@@ -36,7 +37,7 @@ class RealTable:
     def read(self, folder: Path) -> tuple[pd.DataFrame, Bools]:
         """Return the features, cells as text, and which rows are positive."""
         if self.name == "mnist":
-            return _images(folder)
+            return _images(*(folder / file for file in self.files))
         # blanks around a separator are no part of a cell
         separator = {" ": r"\s+", ",": r"\s*,\s*"}.get(self.separator, self.separator)
         parts = [
@@ -62,11 +63,11 @@ class RealTable:
         return features, positive
 
 
-def _images(folder: Path) -> tuple[pd.DataFrame, Bools]:
+def _images(images: Path, labels: Path) -> tuple[pd.DataFrame, Bools]:
     """Return the leading principal components of MNIST's test images, and which show an odd digit."""
-    with gzip.open(folder / IMAGES) as file:
+    with gzip.open(images) as file:
         X = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) / 255.0
-    with gzip.open(folder / LABELS) as file:
+    with gzip.open(labels) as file:
         digits = np.frombuffer(file.read(), np.uint8, offset=8)
     X = X - X.mean(axis=0)
     values, vectors = np.linalg.eigh(X.T @ X)
@@ -75,25 +76,4 @@ def _images(folder: Path) -> tuple[pd.DataFrame, Bools]:
     return frame.astype(str), digits % 2 == 1
 
 
-def _table(
-    name: str, files: str, separator: str, label: int, positive: str, design: bool, header: bool = False
-) -> RealTable:
-    places = tuple(f"uci/{file}" for file in files.split())
-    most = 60_000 if name == "acc" else 1_000_000
-    return RealTable(name, places, separator, header, label, frozenset(positive.split()), design, most)
-
-
-TABLES = (
-    _table("adult", "adult/adult.data", ",", -1, ">50K", True),
-    _table("avila", "avila/avila-tr.txt avila/avila-ts.txt", ",", -1, "E F I X", True),
-    _table("pen", "pen/pendigits.tra pen/pendigits.tes", ",", -1, "1 3 5 7 9", True),
-    _table("shuttle", "shuttle/shuttle.trn shuttle/shuttle.tst", " ", -1, "2 3 4 5 6 7", True),
-    _table("mushroom", "mushroom/agaricus-lepiota.data", ",", 0, "p", True),
-    _table("german", "german/german.data", " ", -1, "2", True),
-    _table("poker", "poker/poker-hand-training-true.data", ",", -1, "1 2 3 4 5 6 7 8 9", False),
-    _table("bank-marketing", "bank-marketing/bank-additional-full.csv", ";", -1, "yes", False, header=True),
-    _table("acc", "acc/accelerometer.csv", ",", 0, "1", False, header=True),
-    RealTable("mnist", (IMAGES, LABELS), "", False, 0, frozenset(), False),
-    _table("skin", "skin/Skin_NonSkin.txt", "\t", -1, "1", False),
-    _table("ssmcr", "ssmcr/s41598-020-73558-3_sepsis_survival_study_cohort.csv", ",", -1, "0", False, header=True),
-)
+TABLES = [RealTable(name, **table) for name, table in own_entries(Path(__file__).with_suffix(".yaml")).items()]

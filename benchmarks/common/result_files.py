@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from pucli.core.atomic_files import replacing
 from pucli.core.json_values import json_values
@@ -44,6 +46,19 @@ def write_results(folder: Path, name: str, found: Mapping[str, Any]) -> Path:
         with replacing(file) as path:
             path.write_bytes(content)
     return page
+
+
+def explained(text: str | None) -> str:
+    """Return what the text of a benchmark says below its first line, on one line."""
+    return " ".join((text or "").split("\n\n", 1)[1].split())
+
+
+def grouped(
+    cells: Sequence[Mapping[str, Any]] | pd.DataFrame, keys: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield the values of the keys and the cells that have them, in the order of the first cells."""
+    for values, part in pd.DataFrame(cells).groupby(list(keys), sort=False):
+        yield dict(zip(keys, values, strict=True)), part
 
 
 def results_file(folder: Path, name: str) -> Path:

@@ -25,7 +25,6 @@ _HOME = {
     "column_kinds": "columns.kinds",
     "label_positives": "rows.positives",
     "read_table": "rows.tables",
-    "table_notes": "rows.tables",
     "Split": "splits.scenarios",
     "case_control": "splits.scenarios",
     "single_training_set": "splits.scenarios",

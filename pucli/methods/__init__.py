@@ -1,4 +1,4 @@
-"""The list of methods; each entry is the only declaration of its method outside the estimator.
+"""The list of methods, which `methods.yaml` declares.
 
 An installed package adds entries by the entry-point group ``pucli.methods``; each entry point is a `Method` or a list
 of them. An experiment may also name a class as ``module:Class``.
@@ -10,16 +10,14 @@ import functools
 import importlib
 import inspect
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pucli.core.errors import UsageError, unknown
-from pucli.core.plug_ins import load_class, named, source_sha256
-from pucli.methods import density, pu, semi_supervised
+from pucli.core.plug_ins import load_class, named, own_entries, source_sha256
 from pucli.methods.entry import Method as Method
 
-METHODS: dict[str, Method] = {
-    method.name: method for method in (*pu.DECLARED, *semi_supervised.DECLARED, *density.DECLARED)
-}
+METHODS = {name: Method(name, **entry) for name, entry in own_entries(Path(__file__).with_name("methods.yaml")).items()}
 
 
 def all_methods() -> dict[str, Method]:

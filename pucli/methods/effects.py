@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pucli.methods import constructor_defaults, get_method
@@ -35,7 +35,7 @@ def without_effect(method: str, given: Collection[str], params: Mapping[str, Any
     return found
 
 
-def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping[str, Any]) -> bool:
+def _meets(condition: Mapping[str, Sequence[Any]], other: str, values: Mapping[str, Any]) -> bool:
     """Return whether the parameter `other`, or one of its values in a grid, is one that the condition asks for."""
     if other not in values:  # a method of a family that lacks it
         return True
@@ -43,9 +43,9 @@ def _meets(condition: Mapping[str, tuple[Any, ...]], other: str, values: Mapping
     return any(one in condition[other] for one in (value if isinstance(value, list) else [value]))
 
 
-def _text(condition: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> str:
+def _text(condition: Mapping[str, Sequence[Any]], values: Mapping[str, Any]) -> str:
     parts = []
     for other, allowed in condition.items():
         if other in values:
-            parts.append(f"no {other}" if allowed == (None,) else f"{other}={' or '.join(map(str, allowed))}")
+            parts.append(f"no {other}" if [*allowed] == [None] else f"{other}={' or '.join(map(str, allowed))}")
     return " and ".join(parts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Parameter -> conditions, one of which must hold; a condition holds if each of its parameters has one of the values.
-Conditions = Mapping[str, tuple[Mapping[str, tuple[Any, ...]], ...]]
+Conditions = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
 
 KINDS = ("pu", "semi-supervised", "clustering", "density")
 # The names of the colors of figures (`pucli.report.figures.style`), which color-blind readers can distinguish.

@@ -48,7 +48,7 @@ def test_the_rows_are_as_declared(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra [parquet] is not installed")
     scale.make_rows(2000, tmp_path / "rows.parquet")
     frame = pd.read_parquet(tmp_path / "rows.parquet")
-    assert frame.shape == (2000, scale.COLUMNS + 1)
+    assert frame.shape == (2000, scale.FEATURES + 1)
     assert np.isclose(frame["label"].mean(), scale.POSITIVE * scale.LABELED, atol=0.02)
 
 

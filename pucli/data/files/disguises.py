@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pucli.core.errors import UsageError
+from pucli.core.plug_ins import own_entries
 
 NO_SEPARATOR_IN_PATH = re.compile(r"[a-z][a-z0-9+.-]{1,9}:/{1,2}[^/]", re.IGNORECASE)
 
@@ -33,110 +34,14 @@ class Disguise(NamedTuple):
     """
 
     name: str
-    suffix: str
+    suffix: str = ""
     advice: str = ""
 
 
 _SAVE = "save the table in it as CSV"
-_PACK = "unpack it, or pack it with gzip"
-_BINARY = (
-    (b"PAR1", Disguise("a Parquet file", ".parquet")),
-    (b"ARROW1", Disguise("a Feather (Arrow) file", ".feather")),
-    (b"\xff\xff\xff\xff", Disguise("an Arrow stream", ".feather")),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Disguise("a workbook of the old kind", ".xls")),
-    (b"\x89HDF\r\n\x1a\n", Disguise("an HDF5 file", "", _SAVE)),
-    (b"%PDF", Disguise("a PDF document", "", _SAVE)),
-    (b"\x89PNG", Disguise("a picture (PNG)", "", "give the table itself")),
-    (b"\xff\xd8\xff", Disguise("a picture (JPEG)", "", "give the table itself")),
-    (b"GIF8", Disguise("a picture (GIF)", "", "give the table itself")),
-    (b"SQLite format 3\0", Disguise("an SQLite database", "", "export the table to CSV")),
-    (
-        b"\x93NUMPY",
-        Disguise("a NumPy file that holds a single array", "", "save features X and labels y with numpy.savez"),
-    ),
-    (b"$FL2", Disguise("an SPSS file", "", _SAVE)),
-    (b"$FL3", Disguise("an SPSS file", "", _SAVE)),
-    (b"<stata_dta>", Disguise("a Stata file", "", _SAVE)),
-    *(
-        (bytes((version, order, 1, 0)), Disguise("a Stata file", "", _SAVE))
-        for version in (113, 114, 115)
-        for order in (1, 2)
-    ),
-    (b"ASCII SPSS PORT", Disguise("an SPSS file", "", _SAVE)),
-    (b"RDX", Disguise("an R data file", "", "write the table with write.csv")),
-    (b"RDA", Disguise("an R data file", "", "write the table with write.csv")),
-    (b"X\n\0\0\0", Disguise("an R data file", "", "write the table with write.csv")),
-    (b"{\\rtf", Disguise("a text document (RTF)", "", _SAVE)),
-    (b"7z\xbc\xaf\x27\x1c", Disguise("a 7z archive", "", "unpack it")),
-    (b"Rar!", Disguise("a RAR archive", "", "unpack it")),
-    (b"Obj\x01", Disguise("an Avro file", "", _SAVE)),
-    (b"ORC", Disguise("an ORC file", "", "save it as Parquet")),
-    *(
-        (b"\x80" + protocol, Disguise("a pickle, which can run any code when it is opened", "", _SAVE))
-        for protocol in (b"\x02", b"\x03", b"\x04\x95", b"\x05\x95")
-    ),
-    (b"\x04\x22\x4d\x18", Disguise("a file packed by LZ4", "", _PACK)),
-    (b"\xff\x06\x00\x00sNaPpY", Disguise("a file packed by Snappy", "", _PACK)),
-    (b"\x1f\x9d", Disguise("a file packed by compress", "", _PACK)),
-    (b"MATLAB 5.0", Disguise("a MATLAB file", ".mat")),
-    (b"HEADER RECORD*******LIB", Disguise("a SAS transport file", "", _SAVE)),
-    (bytes(12) + b"\xc2\xea\x81\x60", Disguise("a SAS file", "", _SAVE)),
-)
-_AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx"
-_TEXT = (
-    (
-        re.compile(rb"\s*(?=<)(?!<\?xml|[^\0]*<form\b)[^\0]*?<table\b", re.IGNORECASE),
-        Disguise("an HTML page with a table, as programs name .xls", "", _AS_WORKBOOK),
-    ),
-    (re.compile(rb"MIME-Version: ", re.IGNORECASE), Disguise("a web archive (MHTML)", "", _AS_WORKBOOK)),
-    (
-        re.compile(rb"\s*<\?xml[^\0]*?(Excel\.Sheet|urn:schemas-microsoft-com:office:spreadsheet)"),
-        Disguise("a workbook as XML (Excel 2003)", "", _AS_WORKBOOK),
-    ),
-    (
-        re.compile(rb"%%MatrixMarket ", re.IGNORECASE),
-        Disguise(
-            "a Matrix Market file, which has no labels",
-            "",
-            "write it with its labels as LIBSVM: sklearn.datasets.dump_svmlight_file(scipy.io.mmread(FILE).tocsr(), "
-            "labels, 'rows.svm')",
-        ),
-    ),
-    (
-        re.compile(rb"\s*(<!doctype html|<html|<head|<body|<!--)", re.IGNORECASE),
-        Disguise("an HTML page", "", "the server may have sent an error or a login page; download the file again"),
-    ),
-    (re.compile(rb"\s*<\?xml|\s*(<\w+[^<>]*>\s*){2,}[^<>,;\t]*</"), Disguise("an XML document", "", _SAVE)),
-    (
-        re.compile(
-            rb"\s*((--[^\n]*\n|/\*[^*\n]*\*/;?|(SET|PRAGMA|BEGIN)\b[^;\n]*;)\s*)*"
-            rb"(INSERT INTO|CREATE TABLE|DROP TABLE|COPY \S+ ?(\(.*\) )?FROM) ?",
-            re.IGNORECASE,
-        ),
-        Disguise("a file of SQL statements", "", "run it, and export the table to CSV"),
-    ),
-    (re.compile(rb"\s*\\(begin|documentclass)\{"), Disguise("a LaTeX document", "", _SAVE)),
-    (re.compile(rb"\s*\xe2(\x94\x8c|\x95\x94|\x95\xad)"), Disguise("a table drawn with lines", "", "write it as CSV")),
-    (
-        re.compile(rb'\s*\{\s*"(url|doc_id)"\s*:\s*"https://docs\.google\.com/'),
-        Disguise("a link to a Google Sheet, not the table", "", "download the sheet as CSV"),
-    ),
-    (re.compile(rb"\s*(#.*\n|---\s*\n)*- +[\w\"' ]+: .*\n +[\w\"' ]+: "), Disguise("a YAML document", "", _SAVE)),
-    (
-        re.compile(rb"version https://git-lfs\.github\.com/spec"),
-        Disguise("a Git LFS pointer, not the file itself", "", "`git lfs pull` fetches the file"),
-    ),
-    (
-        re.compile(rb"/annex/objects/|\.?\.?/\.git/annex/"),
-        Disguise("a git-annex pointer", "", "`git annex get` fetches it"),
-    ),
-    (re.compile(rb"\s*@relation\s", re.IGNORECASE), Disguise("an ARFF file", ".arff")),
-    (re.compile(rb"\s*https?://\S+\s*\Z"), Disguise("a link, not the file itself", "", "download the file first")),
-    (
-        re.compile(rb"(.*\n)?\s*\|?[ \t]*:?-{2,}:?[ \t]*(\|[ \t]*:?-{2,}:?[ \t]*)+\|?[ \t]*\r?\n"),
-        Disguise("a Markdown table", "", _SAVE),
-    ),
-)
+_KNOWN = own_entries(Path(__file__).with_suffix(".yaml"))
+_BINARY = [(start.encode("latin-1"), Disguise(**found)) for start, found in _KNOWN["binary"].items()]
+_TEXT = [(re.compile(start.encode()), Disguise(**found)) for start, found in _KNOWN["text"].items()]
 
 
 def packing(head: bytes) -> str:

@@ -109,20 +109,6 @@ def read_labeled(
     return _matrix(path, table, names, allow_missing), labels, names
 
 
-def table_notes(X: Floats, feature_names: Sequence[str]) -> list[str]:
-    """Return remarks about X (n, m): constant features and duplicate rows, which are both allowed."""
-    notes = []
-    constant = [name for name, same in zip(feature_names, (X[:1] == X).all(axis=0), strict=True) if same]
-    if constant:
-        shown = ", ".join(constant[:5]) + (", ..." if len(constant) > 5 else "")
-        notes.append(f"{len(constant)} constant feature{'s' * (len(constant) > 1)}: {shown}")
-    rows = np.ascontiguousarray(X + 0.0)  # -0.0 and 0.0 are equal
-    duplicates = len(rows) - len({row.tobytes() for row in rows})
-    if duplicates:
-        notes.append(f"{duplicates} duplicate row{'s' * (duplicates > 1)}")
-    return notes
-
-
 class NoRows(UsageError):
     """A file has columns but no rows."""
 

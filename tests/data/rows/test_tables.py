@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pucli.core.errors import UsageError
-from pucli.data import read_table, table_notes
+from pucli.data import read_table
 from pucli.data.files.tables import reading
 from pucli.data.files.text.arff import read_arff, split_row
 from pucli.data.reading import Reading
@@ -329,12 +329,6 @@ def test_arff_quotes_and_missing_values(tmp_path):
 def test_quoted_arff_fields_come_back(fields):
     quoted = ["'" + field.replace("\\", "\\\\").replace("'", "\\'") + "'" for field in fields]
     assert split_row(" , ".join(quoted)) == fields
-
-
-def test_constant_features_and_duplicate_rows_are_mentioned():
-    notes = table_notes(np.array([[1.0, 0.0], [1.0, -0.0], [1.0, 2.0]]), ["same", "other"])
-    assert notes == ["1 constant feature: same", "1 duplicate row"]
-    assert table_notes(X, ["a", "b"]) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
