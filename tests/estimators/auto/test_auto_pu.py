@@ -33,6 +33,7 @@ EXPECTED = {"check_classifiers_classes": "its labels are 'one' and 'two', of whi
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None], monkeypatch) -> None:
     """By day with a ridge and trees, as the checks are of the class around the members."""
@@ -41,6 +42,7 @@ def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None],
 
 
 @pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks_with_all_members(estimator: AutoPU, check: Callable[[AutoPU], None]) -> None:
     check(estimator)
