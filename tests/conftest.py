@@ -16,11 +16,10 @@ from typing import Any
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-# compiled once, into pytest's own cache, also where Python is told to leave no bytecode beside the sources
-if sys.dont_write_bytecode and not sys.pycache_prefix:
-    sys.dont_write_bytecode, sys.pycache_prefix = False, str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+# Each process would compile all sources anew, those of packages too where the cache is a folder of its own. Compiled
+# functions are kept beside the sources in any case.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import hypothesis
 import numpy as np

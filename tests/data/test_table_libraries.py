@@ -98,6 +98,7 @@ MADE = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:column 'big' has distinct integers")
 @pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
 def test_the_features_do_not_depend_on_the_library(make: Any) -> None:
     wanted, encoder = TableEncoder().fit(in_pandas()), TableEncoder()
@@ -107,6 +108,7 @@ def test_the_features_do_not_depend_on_the_library(make: Any) -> None:
     np.testing.assert_array_equal(wanted.transform(make()), found)
 
 
+@pytest.mark.filterwarnings("ignore:column 'big' has distinct integers")
 @pytest.mark.parametrize("make", [in_pandas, in_arrow, in_polars, in_lazy_polars], ids=lambda make: make.__name__)
 def test_columns_are_found_by_name(make: Any) -> None:
     table = make()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from pucli.core.errors import EstimatedPriorWarning, UsageError
+from pucli.core.errors import DegenerateModelWarning, EstimatedPriorWarning, UsageError
 from pucli.estimators.base.data_defaults import in_numbers
 from pucli.estimators.global_local.cpb import CPBGLPUAL
 from pucli.estimators.global_local.glpual import GLLC
@@ -47,7 +47,9 @@ def refitted(method, X, s, folds, fixed, points):
     for p, point in enumerate(points):
         for r, repeat in enumerate(folds):
             for train, valid in repeat:
-                model = make_estimator(method, **fixed, **point).fit(X[train], s[train])
+                with warnings.catch_warnings():  # at the ends of grids
+                    warnings.simplefilter("ignore", DegenerateModelWarning)
+                    model = make_estimator(method, **fixed, **point).fit(X[train], s[train])
                 found[p, r, valid] = model.decision_function(X[valid])
     return found
 

@@ -368,16 +368,6 @@ def test_fetch_for_an_experiment(pucli, small, mirror):
 
 
 @pytest.mark.slow
-def test_python_in_the_readme_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    words = [sys.executable, "-c", "\n".join(blocks)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    objective, gap = map(float, done.stdout.strip().split("\n")[-1].split())
-    assert 0 <= gap <= 1e-6 * objective
-
-
-@pytest.mark.slow
 def test_an_empty_store_beside_finished_cells_is_told(pucli, tmp_path):
     from pucli.runner.store import Store
 

@@ -33,8 +33,18 @@ EXPECTED = {"check_classifiers_classes": "its labels are 'one' and 'two', of whi
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: EXPECTED)
-def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None]) -> None:
+def test_scikit_learn_checks(estimator: AutoPU, check: Callable[[AutoPU], None], monkeypatch) -> None:
+    """By day with a ridge and trees, as the checks are of the class around the members."""
+    monkeypatch.setattr("pucli.estimators.auto.auto_pu.all_members", lambda: FEW)
+    check(estimator)
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([AutoPU()], expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learn_checks_with_all_members(estimator: AutoPU, check: Callable[[AutoPU], None]) -> None:
     check(estimator)
 
 

@@ -27,6 +27,7 @@ def exact_improvement(fit, supervised, X, y):
         return sum(gain[k, c] if (c := label) >= 0 else min(gain[k]) for k, label in enumerate(y))
 
 
+@pytest.mark.filterwarnings("ignore::pucli.core.errors.DegenerateModelWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("far", [1e4, 1e5, 3e5])
 @pytest.mark.parametrize("Estimator", [MCPLLDA, MCPLQDA])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from pucli.core.errors import DegenerateModelWarning
 from pucli.estimators.unbiased.ramp import RampPU
 from pucli.estimators.unbiased.usmo import USMO
 from pucli.solvers.kernels.functions import Kernel, rbf
@@ -23,7 +24,8 @@ def data():
 
 def fit(model, X, y):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        for category in (ConvergenceWarning, DegenerateModelWarning):
+            warnings.simplefilter("ignore", category)
         return model.fit(X, y)
 
 
