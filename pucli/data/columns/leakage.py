@@ -79,6 +79,13 @@ def leaks(  # noqa: C901
     return found
 
 
+def leak_warnings(
+    table: pd.DataFrame | TableColumns, labeled: np.ndarray, columns: Sequence[Column], hidden: bool = False
+) -> tuple[str, ...]:
+    """Return a warning for each column of training rows that probably leaks the label."""
+    return tuple(f"column {name!r} {text}" for name, text in leaks(table, labeled, columns, hidden).items())
+
+
 def _separates(
     cells: ColumnCells, column: Column, labeled: np.ndarray, ranks: tuple[np.ndarray, np.ndarray] | None
 ) -> bool:

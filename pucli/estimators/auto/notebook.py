@@ -38,12 +38,12 @@ def cards(model: Any) -> str:
     found = getattr(model, "estimates_", None)
     if found is None or model._known is None:
         return ""
-    unlabeled = int((model._known == 0).sum())
+    unlabeled, told = int((model._known == 0).sum()), {} if model._leaks else found
     shown = {
         "flagged": f"{round(model.positive_share_ * unlabeled):,} of {unlabeled:,} unlabeled rows",
-        "recall": _told(found["recall"], "{:.0%}"),
-        "lift": _told(model.estimates_.get("lift"), "{:.3g}"),
-        "positives in the population": _told(found["prior"], "{:.0%}"),
+        "recall": _told(told.get("recall"), "{:.0%}"),
+        "lift": _told(told.get("lift"), "{:.3g}"),
+        "positives in the population": _told(told.get("prior"), "{:.0%}"),
     }
     boxes = [f'<div style="{CARD}">{escape(name)}<br><b>{escape(text)}</b></div>' for name, text in shown.items()]
     note = "90% intervals, if the labeled rows are a random sample of the positives. ranking_ has the rows."
