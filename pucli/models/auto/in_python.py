@@ -12,7 +12,6 @@ from pucli.core.arrays import AnyArray, Floats
 from pucli.data.columns.drift import ReferenceShares
 from pucli.data.rows.row_hashes import repeated_labels
 from pucli.data.rows.training_rows import TrainingRows
-from pucli.data.splits.groups import one_of_each
 from pucli.estimators.auto.ranking import ranked
 from pucli.models.auto.page import page_text
 from pucli.models.auto.ranking import ranking_of
@@ -44,9 +43,7 @@ def training_rows_of(model: AutoPU) -> TrainingRows:
     if index is not None and not index.equals(pd.RangeIndex(len(known))):
         name = "index" if index.name in (None, "row") else str(index.name)
         marks[name] = [str(one) for one in index]
-    encoder, single, each = model.encoder_, model.scenario != "case-control", slice(None)
-    if model._groups is not None:
-        each = one_of_each(model._groups, known == 1)
+    encoder, single = model.encoder_, model.scenario != "case-control"
     names = range(model._rows.shape[1]) if encoder is None else encoder.get_feature_names_out()
     return TrainingRows(
         X=model._rows,
@@ -62,7 +59,7 @@ def training_rows_of(model: AutoPU) -> TrainingRows:
         groups=model._groups,
         negative=known < 0 if model.n_negative_ else None,
         leaks=model._leaks,
-        repeated=repeated_labels(model._rows[each], known[each] == 1),
+        repeated=repeated_labels(model._rows, known == 1) if model._groups is None else "",
     )
 
 
