@@ -38,8 +38,8 @@ def command(
         typer.Option(
             "--estimator",
             "-e",
-            help="auto, best-bin, density-ratio, bbe, half-bbe, km2, tice, or all of them. By default auto; half-bbe with a "
-            "single labeled or unlabeled row, or more than 1,000 features.",
+            help="auto, best-bin, density-ratio, bbe, half-bbe, km2, tice, or all of them. By default auto; half-bbe "
+            "with a single labeled or unlabeled row, or more than 1,000 features.",
             autocompletion=completion.completer(*ESTIMATORS),
         ),
     ] = None,
@@ -63,10 +63,10 @@ def command(
 
     The default estimator, auto, uses held-out scores of the ensemble of `pucli auto`. It has the smallest error
     (benchmark `prior`), and methods use it if no class prior is given. --estimator all adds the others and takes
-    several times as long: best-bin and density-ratio (from the same scores), bbe (as published, on scores of kernel ridge
-    regression), half-bbe (with half of its confidence term, for wide tables), km2 (kernel mean embedding) and tice (tree
-    induction). bbe, km2 and tice are too high where positives and negatives overlap. `pucli prior` recommends the value
-    only if its interval is narrow and the estimators agree.
+    several times as long: best-bin and density-ratio (from the same scores), bbe (as published, on scores of kernel
+    ridge regression), half-bbe (half of its confidence term, for wide tables), km2 (kernel mean embedding) and tice
+    (tree induction). bbe, km2 and tice are too high where positives and negatives overlap. `pucli prior` recommends the
+    value only if its interval is narrow and the estimators agree.
 
     The estimate holds if the labeled rows are a random sample of the positives and rows of some kind are nearly all
     positive: it is too high if every kind is mixed, too low if most rows are positive. `pucli auto --verbose` shows

@@ -58,7 +58,9 @@ def _leak(cells: ColumnCells, column: Column, labeled: np.ndarray, hidden: bool)
         shares = filled[labeled].mean(), filled[~labeled].mean()
         one_sided = _one_sided(filled, labeled) or _one_sided(~filled, labeled)
         if abs(shares[0] - shares[1]) >= TELLING_SHARE or one_sided:
-            return f"is filled for {100 * shares[0]:.0f} % of the labeled and {100 * shares[1]:.0f} % of the other rows:"
+            return (
+                f"is filled for {100 * shares[0]:.0f} % of the labeled and {100 * shares[1]:.0f} % of the other rows:"
+            )
     if column.kind == "text":
         word = _revealing_word(cells, labeled)
         if word:

@@ -242,7 +242,9 @@ def _of_the_ensemble(
         groups = np.unique(np.asarray(groups)[few], return_inverse=True)[1]
         groups = groups if number_of_folds(s, groups) > 1 else None
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
-        raise ValueError("estimates by an ensemble need two labeled and two unlabeled rows; half-bbe needs one of each.")
+        raise ValueError(
+            "estimates by an ensemble need two labeled and two unlabeled rows; half-bbe needs one of each."
+        )
     with threadpool_limits(1):
         first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
     positive, population = np.sort(first.held_out[first.labeled]), np.sort(first.held_out[first.population])
