@@ -1,11 +1,11 @@
-"""Bounds for labels that are not random, where the odds of being labeled truly differ.
+"""Bounds for labels that are not random, and how far the order of the rows and the seed move the first rows.
 
 On the tasks of benchmark `quality`, positives are labeled with one of two odds, whose ratio is "odds"; the others are
 among the unlabeled rows of a case-control fit. The greater odds are those of the clearer positives ("clear"), by scores
-that know the true labels and about where F1 is greatest, of the others ("unclear"), or of those above the median of a
-random column ("column"); "random" has random labels. "interval" is how often the 90 % interval for random labels holds
-the true recall, lift, or precision at the true class prior, and "bounds" how often those for this odds ratio do; both
-with their mean width.
+that know the true labels and about where F1 is greatest, or of the others ("unclear"). "interval" is how often the 90 %
+interval for random labels holds the true recall, lift, or precision at the true class prior, and "bounds" how often
+those for this odds ratio do; both with their mean width. With random labels, once per task, the title has the mean
+number of the first 50 unlabeled rows that are others if the rows have another order, and with another seed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from pucli.estimators.auto.auto_pu import AutoPU
 from pucli.solvers.ensemble.estimates import if_odds
 
 FREQUENCY = 0.3
-KINDS = ("random", "clear", "unclear", "column")
+FIRST, FEWEST = 50, 5
 ESTIMATES = ("recall", "lift", "precision")
 COLUMNS = ("labeling", "odds", "estimate", "interval", "width", "bounds", "width of bounds", "cells")
-FULL = {"labelings": KINDS, "odds": (2.0, 4.0), "repeats": 3, "most": 800}
 
 
 def run(
@@ -46,16 +45,34 @@ def run(
     folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the table of benchmark `sensitivity`; the files are those of benchmark `quality`."""
-    cells, started = [], time.process_time()
+    cells, others, started = [], [], time.process_time()
     for task, rows in each_task(half, folder, progress, most):
         clear = _clearness(rows)
+        others.append(moved(rows))
         for repeat, labeling, ratio in product(range(repeats), labelings, odds):
             rng = stream(11, "sensitivity", task, repeat)
             found = _cells(rows, _eager(rows, clear, labeling, rng), ratio, rng, repeat)
             cells += [{"task": task, "repeat": repeat, "labeling": labeling, "odds": ratio, **c} for c in found]
     seconds = time.process_time() - started
-    title = f"Bounds for labels that are not random, {of_tasks(cells, half)}, {seconds:.0f} processor seconds"
+    order, seed = np.mean(others, axis=0)
+    title = (
+        f"Bounds for labels that are not random, {of_tasks(cells, half)}, {seconds:.0f} processor seconds; of the "
+        f"first {FIRST} rows, another order of the rows changes {order:.3g} and another seed {seed:.3g}"
+    )
     return {"title": title, "columns": list(COLUMNS), "rows": table(cells), "cells": cells}
+
+
+def moved(rows: Rows) -> list[int]:
+    """Return how many of the first unlabeled rows are others in another order of the rows, and with another seed."""
+    n, rng = len(rows.y), stream(11, "order of rows")
+    positive = rng.permutation(np.flatnonzero(rows.y == 1))
+    s = np.isin(np.arange(n), positive[: max(FEWEST, round(FREQUENCY * len(positive)))])
+    first = []
+    with warnings.catch_warnings(action="ignore"):
+        for order, seed in ((np.arange(n), 0), (rng.permutation(n), 0), (np.arange(n), 1)):
+            model = AutoPU(random_state=seed).fit(rows.X[order], s[order])
+            first.append({*order[model.ranking_.index[:FIRST]]})
+    return [len(first[0] - others) for others in first[1:]]
 
 
 def labeled_rows(y: np.ndarray, eager: np.ndarray, odds: float, rng: np.random.Generator) -> np.ndarray:
@@ -76,12 +93,8 @@ def _clearness(rows: Rows) -> np.ndarray:
 
 def _eager(rows: Rows, clear: np.ndarray, labeling: str, rng: np.random.Generator) -> np.ndarray:
     """Return which positives have the greater odds of being labeled, (n,)."""
-    if labeling == "random":
-        return np.zeros(len(clear), dtype=bool)
-    value = rows.X[:, rng.integers(rows.X.shape[1])] if labeling == "column" else clear
-    value = value + 1e-9 * rng.standard_normal(len(value)) * (np.ptp(value) or 1.0)
-    step = np.median(value) if labeling == "column" else np.quantile(value, 1.0 - rows.y.mean())
-    above: np.ndarray = value > step
+    value = clear + 1e-9 * rng.standard_normal(len(clear)) * (np.ptp(clear) or 1.0)
+    above: np.ndarray = value > np.quantile(value, 1.0 - rows.y.mean())
     return ~above if labeling == "unclear" else above
 
 

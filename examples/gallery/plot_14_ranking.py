@@ -16,9 +16,9 @@ n = 600
 buyer = rng.random(n) < 0.3
 table = pd.DataFrame(
     {
-        "age": np.where(buyer, rng.normal(46, 8, n), rng.normal(36, 9, n)).round(),
+        "age": np.where(buyer, rng.normal(46, 8, n), rng.normal(36, 9, n)).round(1),
         "town": np.where(rng.random(n) < 0.5 + 0.3 * buyer, "Delft", rng.choice(["Trento", "London"], n)),
-        "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(30 + 8 * buyer, 6)),
+        "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(30 + 8 * buyer, 6)).round(1),
     },
     index=[f"C{number:03d}" for number in range(n)],
 )

@@ -100,7 +100,7 @@ class Checked:
 
 def checked(some: RowSample, known: Moments, columns: ColumnNames) -> Checked:
     """Return the findings about the columns from the sample and the moments."""
-    from pucli.data.columns.leakage import leaks
+    from pucli.data.columns.leakage import leak_warnings
 
     frame = pd.DataFrame(some.X, columns=list(columns.features))
     kinds = column_kinds(frame)
@@ -112,6 +112,6 @@ def checked(some: RowSample, known: Moments, columns: ColumnNames) -> Checked:
     ]
     others = [f"column {one.name!r} {one.warning}" for one in kinds if one.warning and one.kind != "identifier"]
     used = [replace(one, kind="number") if one.kind == "identifier" else one for one in kinds]
-    telling = tuple(f"column {name!r} {text}" for name, text in leaks(frame, some.labeled, used, hidden=True).items())
+    telling = leak_warnings(frame, some.labeled, used, hidden=True)
     marks = row_fingerprints(some.hashes, complete=known.n <= MOST_HASHES)
     return Checked((*identifiers, *others, *telling), telling, marks, known.low, known.high, known.n, some)

@@ -184,7 +184,9 @@ def saved_form(model: Any) -> SavedModel:
         )
     if curve is None and getattr(last, "_by_training_scores", False) and hasattr(last, "labeled_scores_"):
         curve = _curve_of_training(last)
-    metadata = {} if curve is None else {"probability": curve}
+    metadata: dict[str, Any] = {} if curve is None else {"probability": curve}
+    if leaks := getattr(last, "_leaks", ()):
+        metadata["leaks"] = list(leaks)
     shown = [f"x{i}" for i in range(last.n_features_in_)] if names is None else [str(one) for one in names]
     return SavedModel(Pipeline([*steps[:-1], (name, last)]), methods[0], shown, metadata, encoder=encoder)
 

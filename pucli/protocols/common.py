@@ -102,8 +102,11 @@ def declared_method(
         **(changes or {}),
     }
     _check_writable(column, params)
-    estimator = {**present, **params}.get("prior_estimator")
-    prior = {"prior_version": VERSION} if estimator == "auto" else {}
+    # the version of "bbe" is that of the published rule
+    of = {**present, **params}
+    estimated = of.get("prior") in (None, "estimate") and "prior" not in given
+    by = of.get("prior_estimator")
+    prior = {"prior_version": VERSION} if by == "auto" else {"prior_version": 2} if estimated and by == "bbe" else {}
     return {"name": method.name, "version": method.version, **identity(method), "params": params, **prior, **more}
 
 

@@ -80,10 +80,12 @@ def test_the_defaults_of_every_method_with_committed_cells_are_recorded():
     assert not outdated, f"{', '.join(outdated)}: run `python -m tests.runner.defaults`"
 
 
-@pytest.mark.parametrize(("estimator", "version"), [("auto", True), ("bbe", False), (None, True)])
-def test_a_prior_estimated_as_by_auto_puts_its_version_into_the_key(tmp_path, estimator, version):
+@pytest.mark.parametrize(
+    ("estimator", "version"), [("auto", VERSION), ("bbe", 2), ("bbe, prior: 0.3", None), ("km2", None), (None, VERSION)]
+)
+def test_a_prior_that_is_estimated_puts_its_version_into_the_key(tmp_path, estimator, version):
     path = tmp_path / "one.yaml"
     given = "" if estimator is None else f", prior_estimator: {estimator}"
     path.write_text(TEXT.format(f"upu, grid: {{}}{given}"))
     (cell,) = plan(load_experiment(path))
-    assert cell.declared["method"].get("prior_version") == (VERSION if version else None)
+    assert cell.declared["method"].get("prior_version") == version

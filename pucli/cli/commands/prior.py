@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pucli.models.class_prior import GivenPrior, Priors
     from pucli.solvers.prior.estimate import PriorReport
 
-ESTIMATORS = ("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all")
+ESTIMATORS = ("auto", "best-bin", "density-ratio", "bbe", "half-bbe", "km2", "tice", "all")
 LIMITS = "holds if labels are random and some kind of rows is nearly all positive, which no data can confirm"
 EXAMPLES = """
 pucli prior customers.csv --label bought --positive yes
@@ -38,8 +38,8 @@ def command(
         typer.Option(
             "--estimator",
             "-e",
-            help="auto, best-bin, density-ratio, bbe, km2, tice, or all of them. By default auto; bbe with a single "
-            "labeled or unlabeled row, or more than 1,000 features.",
+            help="auto, best-bin, density-ratio, bbe, half-bbe, km2, tice, or all of them. By default auto; half-bbe "
+            "with a single labeled or unlabeled row, or more than 1,000 features.",
             autocompletion=completion.completer(*ESTIMATORS),
         ),
     ] = None,
@@ -63,9 +63,10 @@ def command(
 
     The default estimator, auto, uses held-out scores of the ensemble of `pucli auto`. It has the smallest error
     (benchmark `prior`), and methods use it if no class prior is given. --estimator all adds the others and takes
-    several times as long: best-bin and density-ratio (from the same scores), bbe (kernel ridge regression), km2 (kernel
-    mean embedding) and tice (tree induction). The last two are too high where positives and negatives overlap. `pucli
-    prior` recommends the value only if its interval is narrow and the estimators agree.
+    several times as long: best-bin and density-ratio (from the same scores), bbe (as published, on scores of kernel
+    ridge regression), half-bbe (half of its confidence term, for wide tables), km2 (kernel mean embedding) and tice
+    (tree induction). bbe, km2 and tice are too high where positives and negatives overlap. `pucli prior` recommends the
+    value only if its interval is narrow and the estimators agree.
 
     The estimate holds if the labeled rows are a random sample of the positives and rows of some kind are nearly all
     positive: it is too high if every kind is mixed, too low if most rows are positive. `pucli auto --verbose` shows

@@ -24,59 +24,60 @@ JUDGED = 20_000  # maximum number of labeled and of other rows used to look for 
 LEAST_SHARE, HIDDEN, SURE = 0.2, 0.05, 5.0
 
 
-def leaks(  # noqa: C901
+def leak_warnings(
+    table: pd.DataFrame | TableColumns, labeled: np.ndarray, columns: Sequence[Column], hidden: bool = False
+) -> tuple[str, ...]:
+    """Return a warning for each column of training rows that probably leaks the label."""
+    return tuple(f"column {name!r} {text}" for name, text in leaks(table, labeled, columns, hidden).items())
+
+
+def leaks(
     table: pd.DataFrame | TableColumns, labeled: np.ndarray, columns: Sequence[Column], hidden: bool = False
 ) -> dict[str, str]:
     """Find columns that probably leak the label."""
     labeled = np.asarray(labeled, dtype=bool)
-    n_labeled = int(labeled.sum())
-    found: dict[str, str] = {}
-    if not 10 <= n_labeled <= len(labeled) - 10:
-        return found
+    if not 10 <= labeled.sum() <= len(labeled) - 10:
+        return {}
     rows = _sample(labeled)
     if len(rows) < len(labeled):
         frame = table.frame if isinstance(table, TableColumns) else table
         table, labeled = frame.iloc[rows], labeled[rows]
     cells_of = table if isinstance(table, TableColumns) else TableColumns(table)
-    for column in columns:
-        if column.kind in {"constant", "identifier"}:
-            continue
-        cells = cells_of[column.name]
-        if column.n_empty:
-            filled = ~_empty(cells, column)
-            shares = filled[labeled].mean(), filled[~labeled].mean()
-            one_sided = _one_sided(filled, labeled) or _one_sided(~filled, labeled)
-            if abs(shares[0] - shares[1]) >= TELLING_SHARE or one_sided:
-                found[column.name] = (
-                    f"is filled for {100 * shares[0]:.0f} % of the labeled and {100 * shares[1]:.0f} % of the other "
-                    "rows: it may leak the label (--drop)"
-                )
-                continue
-        if column.kind == "text":
-            word = _revealing_word(cells, labeled)
-            if word:
-                found[column.name] = f"has the word {word!r} where rows are labeled: it may leak the label (--drop)"
-                continue
-        ranks = None
-        if column.kind in {"category", "yes/no"}:
-            value, *percent = _revealing_value(cells, labeled)
-            if value:
-                found[column.name] = (
-                    f"is {value!r} in {percent[0]} % of the labeled and {percent[1]} % of the other rows: it may leak "
-                    "the label (--drop)"
-                )
-                continue
-            ranks = _rates(cells, labeled)
-        if column.kind != "text" and _separates(cells, column, labeled, ranks):
-            found[column.name] = "separates the labeled rows from the others by itself: it may leak the label (--drop)"
-            continue
-        own = _labeled_only(cells, column, labeled) if hidden else ""
-        if own:
-            found[column.name] = (
-                f"{own} of the labeled and in none of the {np.count_nonzero(~labeled)} other rows: nearly no "
-                "positives are hidden among these, or it may leak the label (--drop)"
+    found = {
+        column.name: _leak(cells_of[column.name], column, labeled, hidden)
+        for column in columns
+        if column.kind not in {"constant", "identifier"}
+    }
+    return {name: f"{text} it may leak the label (--drop)" for name, text in found.items() if text}
+
+
+def _leak(cells: ColumnCells, column: Column, labeled: np.ndarray, hidden: bool) -> str:
+    """Return how a column tells the labeled rows from the others; "" if it does not."""
+    if column.n_empty:
+        filled = ~_empty(cells, column)
+        shares = filled[labeled].mean(), filled[~labeled].mean()
+        one_sided = _one_sided(filled, labeled) or _one_sided(~filled, labeled)
+        if abs(shares[0] - shares[1]) >= TELLING_SHARE or one_sided:
+            return (
+                f"is filled for {100 * shares[0]:.0f} % of the labeled and {100 * shares[1]:.0f} % of the other rows:"
             )
-    return found
+    if column.kind == "text":
+        word = _revealing_word(cells, labeled)
+        if word:
+            return f"has the word {word!r} where rows are labeled:"
+    ranks = None
+    if column.kind in {"category", "yes/no"}:
+        value, *percent = _revealing_value(cells, labeled)
+        if value:
+            return f"is {value!r} in {percent[0]} % of the labeled and {percent[1]} % of the other rows:"
+        ranks = _rates(cells, labeled)
+    if column.kind != "text" and _separates(cells, column, labeled, ranks):
+        return "separates the labeled rows from the others by itself:"
+    own = _labeled_only(cells, column, labeled) if hidden else ""
+    return own and (
+        f"{own} of the labeled and in none of the {np.count_nonzero(~labeled)} other rows: nearly no positives are "
+        "hidden among these, or"
+    )
 
 
 def _separates(

@@ -17,6 +17,7 @@ from pucli.core.memory import return_memory_of_reader
 from pucli.core.seeding import stream
 from pucli.data.columns.cells import ColumnCells
 from pucli.data.columns.kinds import column_kinds
+from pucli.data.columns.leakage import leak_warnings
 from pucli.data.files.spool import reread, spooled_size
 from pucli.data.files.tables import title_of
 from pucli.data.reading import Reading
@@ -24,7 +25,7 @@ from pucli.data.rows.blocks import read_blocks
 from pucli.data.rows.label_column import UNLABELED, MarkedRows, known_negatives, labeled_positives, partly_labeled
 from pucli.data.rows.row_hashes import fingerprints, labeled_twins, repeated_ids, repeated_labels
 from pucli.data.rows.tables import read_labeled
-from pucli.data.rows.user_file import ColumnChoice, EncodedFile, fit_file, found_ids, groups_not_given, leak_warnings
+from pucli.data.rows.user_file import ColumnChoice, EncodedFile, fit_file, found_ids, groups_not_given
 from pucli.data.splits.groups import alone, one_of_each, row_groups
 from pucli.data.splits.held_out import held_out_rows, hidden_classes
 from pucli.data.splits.saved_splits import load_splits
@@ -451,7 +452,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         about["groups"], apart = {"columns": list(choice.groups), "number": int(groups.max()) + 1}, alone(groups)
     found = found_ids(file.encoder.columns_) if choice.find_ids else ()
     known = file.table.clean and all(frame[name].dtype == "str" and frame[name].notna().all() for name in found)
-    telling = tuple(leak_warnings(file, labeled, kind == "pu"))
+    telling = leak_warnings(file.columns or file.table.frame, labeled, file.encoder.columns_, kind == "pu")
     asked = labels is not None and marked is not None and not named and len(marked.classes) == 1
     opposite = labels.opposite(words["1"]) if asked and labels is not None else ""
     return TrainingRows(

@@ -17,7 +17,6 @@ from pucli.data.columns.doubts import garbled, padded
 from pucli.data.columns.drift import DriftCounter
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.kinds import Column
-from pucli.data.columns.leakage import leaks
 from pucli.data.files.table import Table, WideTable
 from pucli.data.files.tables import files_of, open_files, open_wide, title_of
 from pucli.data.files.text.decimal_comma import NOTE
@@ -275,12 +274,6 @@ def fitted_width(X: csr_array, width: int) -> csr_array:
     wider = X.copy()
     wider.resize(X.shape[0], width)
     return wider
-
-
-def leak_warnings(encoded: EncodedFile, labeled: Bools, hidden: bool) -> list[str]:
-    """Return a warning for each column of a training file that probably leaks the label; see `leaks`."""
-    warnings = leaks(encoded.columns or encoded.table.frame, labeled, encoded.encoder.columns_, hidden)
-    return [f"column {name!r} {text}" for name, text in warnings.items()]
 
 
 def found_ids(columns: Sequence[Column]) -> tuple[str, ...]:

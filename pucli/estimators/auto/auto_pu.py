@@ -35,7 +35,8 @@ from pucli.core.saved_state import (
 )
 from pucli.core.seeding import stream
 from pucli.data.columns.cells import as_frame
-from pucli.data.columns.encoder import TableEncoder, spans
+from pucli.data.columns.encoder import TableEncoder, for_python, spans
+from pucli.data.columns.leakage import leak_warnings
 from pucli.data.rows.row_hashes import row_hashes
 from pucli.data.splits.groups import group_numbers
 from pucli.data.table_libraries import is_table
@@ -242,6 +243,8 @@ class AutoPU(PUDecision):
     _rows: Floats | None = None
     _groups: Ints | None = None
     _reasons: dict[str, AnyArray] | None = None
+    # warnings of columns of a table that probably leak the label; not in model files
+    _leaks: tuple[str, ...] = ()
     # what encodes a table that `fit` was given; none for arrays
     encoder_: TableEncoder | None = None
     # what encoded the rows before `fit`, as the commands do; not in model files
@@ -277,6 +280,7 @@ class AutoPU(PUDecision):
         "_rows": Unsaved(),
         "_groups": Unsaved(),
         "_reasons": Unsaved(),
+        "_leaks": Unsaved(),
     }
 
     def __init__(  # noqa: PLR0913
@@ -445,7 +449,12 @@ class AutoPU(PUDecision):
         """Keep what `ranking_` and `predict` say of the rows of fit; warn if the model flags nearly none or all."""
         self._known = labeled.astype(np.int8) if negative is None else labeled.astype(np.int8) - negative
         self._ids = table.index if hasattr(table, "iloc") else None
-        self._rows, self._groups, self._reasons = X, groups, None
+        self._rows, self._groups, self._reasons, self._leaks = X, groups, None, ()
+        if self.encoder_ is not None:
+            found = leak_warnings(table, self._known == 1, self.encoder_.columns_, hidden=True)
+            self._leaks = tuple(map(for_python, found))
+        if self._leaks:
+            warn_user(f"{'; '.join(self._leaks)}. Leave a column out of X if it was filled after the fact.")
         unlabeled = X[self._known == 0]
         self._hashes = np.unique(row_hashes(unlabeled, np.zeros(len(unlabeled), dtype=bool)))
         problem = degeneracy(self.positive_share_, self.labeled_recall_, way_out=self._way_out)
@@ -490,8 +499,10 @@ class AutoPU(PUDecision):
 
         if self._known is None:
             raise AttributeError("ranking_ is there after fit, but not for a model that was trained in blocks.")
-        columns: dict[str, AnyArray] = {"labeled": self._known, "prediction": self._held_out_labels()}
+        columns: dict[str, Any] = {"labeled": self._known, "prediction": self._held_out_labels()}
         columns |= held_out_columns(self, self._known == 1)
+        if self._leaks:  # as in the file of the command
+            columns |= {"probability_low": 0.0, "probability_high": 1.0}
         if self._rows is not None:
             self._reasons = self._reasons or of_models("reasons")(self)
             columns |= self._reasons

@@ -38,20 +38,22 @@ def cards(model: Any) -> str:
     found = getattr(model, "estimates_", None)
     if found is None or model._known is None:
         return ""
-    unlabeled = int((model._known == 0).sum())
+    unlabeled, told = int((model._known == 0).sum()), {} if model._leaks else found
     shown = {
         "flagged": f"{round(model.positive_share_ * unlabeled):,} of {unlabeled:,} unlabeled rows",
-        "recall": _told(found["recall"], "{:.0%}"),
-        "lift": _told(model.estimates_.get("lift"), "{:.3g}"),
-        "positives in the population": _told(found["prior"], "{:.0%}"),
+        "recall": _told(told, "recall", "{:.0%}"),
+        "lift": _told(told, "lift", "{:.3g}", by="recall"),
+        "positives in the population": _told(told, "prior", "{:.0%}"),
     }
     boxes = [f'<div style="{CARD}">{escape(name)}<br><b>{escape(text)}</b></div>' for name, text in shown.items()]
     note = "90% intervals, if the labeled rows are a random sample of the positives. ranking_ has the rows."
     return f'<div style="display:flex;gap:.6em;flex-wrap:wrap">{"".join(boxes)}</div><p><small>{note}</small></p>'
 
 
-def _told(estimate: Any, form: str) -> str:
-    if estimate is None or not estimate.known:
+def _told(found: Any, name: str, form: str, by: str = "") -> str:
+    """Return an estimate, which is known if it is narrow, or if that of another name is."""
+    estimate = found.get(name)
+    if estimate is None or not found[by or name].known:
         return "cannot be told"
     value, low, high = (form.format(one) for one in (estimate.value, estimate.low, estimate.high))
     return f"{value} ({low} to {high})"

@@ -74,12 +74,9 @@ def _of_auto(X: Floats, labeled: Bools, random_state: RandomState, groups: Ints 
 def _of_one_method(
     X: Floats, labeled: Bools, random_state: RandomState, groups: Ints | None, *, name: str
 ) -> tuple[float, str]:
-    """Return the estimate of a method, and words on it with that of another."""
+    """Return the estimate of a method, and words on it."""
     found = estimate_prior(X, labeled, name, random_state=random_state, groups=groups).prior
-    # a separate seed, so that the second estimate does not change later draws
-    second = "km2" if name == "bbe" else "bbe"
-    other = estimate_prior(X, labeled, second, random_state=0, groups=groups).prior
     return found, (
-        f"{name.upper()} is taken for the share of positives among the unlabeled rows; {second.upper()}'s is "
-        f"{round(other, 2):g}, and both are rough; {by_interface('estimate_priors', '`pucli prior`')} gives an interval"
+        f"{name.upper()}, which is rough, is taken for the share of positives among the unlabeled rows; "
+        f"{by_interface('estimate_priors', '`pucli prior`')} gives an interval, and other estimates"
     )

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.data.columns.drift import ReferenceShares
+from pucli.data.rows.row_hashes import repeated_labels
 from pucli.data.rows.training_rows import TrainingRows
 from pucli.estimators.auto.ranking import ranked
 from pucli.models.auto.page import page_text
@@ -57,6 +58,8 @@ def training_rows_of(model: AutoPU) -> TrainingRows:
         marks=marks,
         groups=model._groups,
         negative=known < 0 if model.n_negative_ else None,
+        leaks=model._leaks,
+        repeated=repeated_labels(model._rows, known == 1) if model._groups is None else "",
     )
 
 

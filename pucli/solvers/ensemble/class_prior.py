@@ -202,11 +202,11 @@ def rows_of_each_kind(features: int) -> int:
 def recommended(labeled: AnyArray, features: int) -> str:
     """Return the name of the default estimator for rows of which `labeled` (n,) are labeled positives.
 
-    It is "auto", or "bbe" with a single row of a kind, which an ensemble cannot hold out, or with more than
+    It is "auto", or "half-bbe" with a single row of a kind, which an ensemble cannot hold out, or with more than
     `MOST_FEATURES` features.
     """
     few = min(np.count_nonzero(labeled), np.count_nonzero(~np.asarray(labeled, dtype=bool))) < 2
-    return "bbe" if few or features > MOST_FEATURES else "auto"
+    return "half-bbe" if few or features > MOST_FEATURES else "auto"
 
 
 def hidden_share_of(
@@ -242,7 +242,9 @@ def _of_the_ensemble(
         groups = np.unique(np.asarray(groups)[few], return_inverse=True)[1]
         groups = groups if number_of_folds(s, groups) > 1 else None
     if min(np.count_nonzero(s), np.count_nonzero(~s)) < 2:
-        raise ValueError("estimates by an ensemble need two labeled and two unlabeled rows; bbe needs one of each.")
+        raise ValueError(
+            "estimates by an ensemble need two labeled and two unlabeled rows; half-bbe needs one of each."
+        )
     with threadpool_limits(1):
         first = first_fit(rows, s, "case-control", MEMBERS, seed, groups=groups)
     positive, population = np.sort(first.held_out[first.labeled]), np.sort(first.held_out[first.population])

@@ -2,12 +2,11 @@
 
 The classifier is a kernel ridge regression of labeled against unlabeled rows. If shares q_p of the positives and q_u
 of the unlabeled rows score above a threshold, then prior q_p <= q_u. So the prior is at most q_u / q_p, and the
-estimate is the smallest such bound, with a confidence term, over thresholds (their eq. 4). q_p is estimated by the
-labeled rows. Scores are held out: a row's score comes from a model that was fitted without it.
+estimate is such a bound, at the threshold where it is smallest with a confidence term (their eq. 4). q_p is estimated
+by the labeled rows. Scores are held out: a row's score comes from a model that was fitted without it.
 
-It differs from the published estimate in two points, of which the first lowers it: half of the confidence term is
-taken, and the estimate is the median over bootstrap samples of the scores (`pucli.solvers.prior.estimate`). On
-separated classes it may be too low by a tenth of its value.
+The estimator "bbe" takes the published term. `AutoPU`, which combines best bins with other estimates, takes half of it,
+and the median over bootstrap samples of the scores: lower on separated classes, less high on overlapping ones.
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ from pucli.solvers.folds import FOLDS, number_of_folds, stratified_folds
 from pucli.solvers.kernels.graph import squared_distances
 from pucli.solvers.prior.labeling_odds import with_odds
 
-# Error probability of the bounds, and the factor on the confidence term: the full term makes the estimate too large on
-# samples of some hundred rows.
-DELTA, GAMMA, CONFIDENCE = 0.1, 0.01, 0.5
+# Error probability of the bounds, and the published constant of the confidence term.
+DELTA, GAMMA = 0.1, 0.01
+# Factors on the confidence term: of `AutoPU`, and as published.
+HALF, PUBLISHED = 0.5, 1.0
 # Number of bootstrap samples of the scores, and the most scores in each.
 BOOTSTRAPS, MOST_SCORES = 40, 20_000
 # RBF widths, as multiples of the median distance, and ridges. The pair is used whose held-out scores best rank labeled
@@ -36,20 +36,20 @@ RIDGES = (0.1, 1.0)
 JITTER = 1e-10
 
 
-def best_bin(positive: Floats, population: Floats, odds: float = 1.0) -> float:
-    """Return the best bin estimate of the prior, between 0 and 1."""
+def best_bin(positive: Floats, population: Floats, odds: float = 1.0, factor: float = HALF) -> float:
+    """Return the best bin estimate of the prior, between 0 and 1; the factor is that on the confidence term."""
     q_p, q_u = shares_above(positive, population)
     if odds != 1.0:
         q_p = with_odds(q_p, odds)
-    return smallest_bound(q_p, q_u, (len(positive), len(population)))
+    return smallest_bound(q_p, q_u, (len(positive), len(population)), factor)
 
 
-def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int]) -> float:
+def smallest_bound(q_p: Floats, q_u: Floats, rows: tuple[int, int], factor: float = HALF) -> float:
     """Return the bound q_u / q_p at the threshold where it is smallest, confidence term included, at most 1 (eq. 4)."""
     log_term = 0.5 * np.log(4.0 / DELTA)
     width = np.sqrt(log_term / rows[0]) + np.sqrt(log_term / rows[1])
     q = np.maximum(q_p, 0.5 / rows[0])
-    best = int(np.argmin((q_u + CONFIDENCE * (1.0 + GAMMA) * width) / q))
+    best = int(np.argmin((q_u + factor * (1.0 + GAMMA) * width) / q))
     return float(min(1.0, q_u[best] / q[best]))
 
 

@@ -20,13 +20,14 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints, z_scores
 from pucli.core.json_values import OrNaN
 from pucli.metrics.ranking import auc, true_auc
-from pucli.solvers.prior.best_bin import best_bin, bootstrapped_best_bins, held_out_scores
+from pucli.solvers.prior.best_bin import PUBLISHED, best_bin, bootstrapped_best_bins, held_out_scores
 from pucli.solvers.prior.km2 import km2
 from pucli.solvers.prior.tice import tice, unlabeled_prior
 
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
-PRIOR_METHODS = ("bbe", "km2", "tice")
+# "bbe" is the published rule; "half-bbe", which methods take in wide tables, has half of its confidence term.
+PRIOR_METHODS = ("bbe", "half-bbe", "km2", "tice")
 # The most rows of each kind in an estimate, drawn at random: the memory of KM2 and BBE grows with their square.
 LARGEST_SAMPLE = 800
 # The same limit for a bootstrap estimate of KM2.
@@ -36,7 +37,8 @@ REPLICATE_SAMPLE = 400
 UNSEEN = {
     "best-bin": (0.75, 0.04),
     "density-ratio": (0.75, 0.04),
-    "bbe": (0.75, 0.04),
+    "bbe": (1.5, 0.04),
+    "half-bbe": (0.75, 0.04),
     "km2": (1.5, 0.1),
     "tice": (4.0, 0.04),
 }
@@ -119,12 +121,14 @@ def estimate_priors(
     rng = _generator(random_state)
     positive, unlabeled, rows = _sample(X, labeled, rng)
     together = None if groups is None else np.unique(np.asarray(groups)[rows], return_inverse=True)[1]
-    scored = _scored(positive, unlabeled, rng, together) if replicates or "bbe" in methods else None
+    best_bins = {"bbe", "half-bbe"}
+    scored = _scored(positive, unlabeled, rng, together) if replicates or best_bins & {*methods} else None
     found = []
     for done, method in enumerate(methods, start=1):
-        if scored is not None and method == "bbe":
+        if scored is not None and method in best_bins:
+            prior = scored.published if method == "bbe" else scored.prior
             # the smallest bound of resampled scores is too small if the prior is large
-            prior, top, drawn = scored.prior, max(scored.prior, scored.whole), scored.drawn
+            top, drawn = max(prior, scored.whole), scored.drawn
         else:
             prior = top = _estimate(positive, unlabeled, method, rng)
             drawn = _replicates(positive, unlabeled, method, replicates, rng)
@@ -167,7 +171,7 @@ def contradicted(
     The estimate holds if the labeled rows are a random sample of the positives.
     """
     found = estimate_prior(
-        X, labeled, replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
+        X, labeled, "half-bbe", replicates=1, confidence=PLAIN_CONFIDENCE, random_state=random_state, groups=groups
     )
     return found if prior > found.high + FAR_OUTSIDE or prior < found.low - FAR_OUTSIDE else None
 
@@ -179,6 +183,7 @@ class Scored(NamedTuple):
     # best bin estimate of all held-out scores, and their PU-AUC
     whole: float
     ranking: float
+    published: float = float("nan")  # the estimate with the published confidence term
 
     @property
     def prior(self) -> float:
@@ -195,7 +200,8 @@ def _scored(positive: Floats, unlabeled: Floats, rng: np.random.Generator, group
     rows, labeled = _stacked(positive, unlabeled)
     scores = held_out_scores(rows, labeled, rng, groups)
     upper, lower = scores[labeled], scores[~labeled]
-    return Scored(bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower), auc(upper, lower))
+    drawn, published = bootstrapped_best_bins(upper, lower, rng), best_bin(upper, lower, factor=PUBLISHED)
+    return Scored(drawn, best_bin(upper, lower), auc(upper, lower), published)
 
 
 def interval(

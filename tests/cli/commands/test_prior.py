@@ -92,11 +92,11 @@ def test_prior_of_a_single_labeled_row_leaves_out_what_holds_rows_out(pucli, tmp
     path = table(tmp_path / "rows.csv", n=40, labeled=1)
     words = ("prior", "--data", path, *WORDS, "--replicates", 2, "--json")
     (found,) = pucli(*words).document["estimates"]
-    assert found["method"] == "bbe"
+    assert found["method"] == "half-bbe"
     done = pucli(*words, "--estimator", "all")
-    assert [estimate["method"] for estimate in done.document["estimates"]] == ["bbe", "km2", "tice"]
+    assert [estimate["method"] for estimate in done.document["estimates"]] == ["bbe", "half-bbe", "km2", "tice"]
     assert "with 1 labeled row the estimates" in done.err
-    refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labeled", "bbe needs one of each")
+    refused(pucli("prior", "--data", path, *WORDS, "--estimator", "auto"), "two labeled", "half-bbe needs one of each")
 
 
 @pytest.mark.parametrize("command", ["train", "tune"])

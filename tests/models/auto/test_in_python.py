@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 from pucli import AutoPU
+from pucli.models.auto.in_python import training_rows_of
+from pucli.models.saved import saved_form
 from pucli.solvers.ensemble.members import MEMBERS
 from tests.estimators.auto.test_ranking import FEW, TRUTH, S, X, table
 from tests.models.auto.test_page import words_of
@@ -63,3 +65,21 @@ def test_without_the_rows_of_fit_there_are_no_reasons(fitted: AutoPU) -> None:
             ask()
     assert "why" not in other.ranking_
     pd.testing.assert_frame_equal(other.fit(table(), S).ranking_, fitted.ranking_)
+
+
+def test_a_column_that_gives_the_label_away_is_named_as_by_the_command() -> None:
+    frame, text = table().assign(paid=np.where(S, "late", "never")), "column 'paid' is 'never' in 0 % of the labeled"
+    with pytest.warns(UserWarning, match=rf"{text} and 100 % of the other rows: it may leak the label\. Leave"):
+        model = AutoPU(members=FEW).fit(frame, S)
+    assert (model.ranking_["probability_high"] == 1.0).all() and model._repr_html_().count("cannot be told") == 3
+    assert saved_form(model).metadata["leaks"] == list(model._leaks)
+    assert "A column probably gives the label away" in (words := words_of(model.report().html))
+    assert text in unescape(words) and "--drop" not in words
+    assert not model.fit(table(), S)._leaks
+
+
+def test_the_page_says_that_labeled_rows_are_repeated_unless_they_are_a_group() -> None:
+    rows, marked = np.vstack([X, np.repeat(X[S][:20], 3, axis=0)]), np.append(S, np.ones(60, bool))
+    one = np.append(np.arange(len(X)), np.repeat(np.flatnonzero(S)[:20], 3))
+    found = [training_rows_of(AutoPU(members=FEW).fit(rows, marked, groups=groups)) for groups in (None, one)]
+    assert "equal to another labeled row" in found[0].repeated and not found[1].repeated

@@ -58,7 +58,7 @@ def test_without_replicates_there_is_no_interval() -> None:
 
 def test_with_one_labeled_row_the_default_is_the_estimate_of_best_bins_of_a_ridge() -> None:
     X, s, _ = two_clouds(40, labeled=1)
-    assert hidden_share_of(X, s, 3).method == "bbe"
+    assert hidden_share_of(X, s, 3).method == "half-bbe"
     with pytest.raises(ValueError, match="two labeled"):
         estimate_priors(X, s, ("auto",))
 
@@ -100,7 +100,7 @@ def test_wide_tables_get_fewer_rows_and_very_wide_ones_another_default(monkeypat
     assert hidden_share_of(X, s, 0).method == "auto"
     assert sizes == [(20, 20)]
     monkeypatch.setattr(shares, "MOST_FEATURES", 2)
-    assert hidden_share_of(X, s, 0).method == "bbe"
+    assert hidden_share_of(X, s, 0).method == "half-bbe"
     assert len(sizes) == 1
 
 
