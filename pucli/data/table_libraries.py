@@ -91,7 +91,8 @@ def _moments(series: Any) -> Any:
             return pd.Series(values)
         kind = "timedelta64[us]" if series.dtype == nw.Duration else "datetime64[us]"
         return pd.Series(np.array(series.to_list(), dtype=kind))
-    return pd.to_datetime(pd.Series(series.to_list()), utc=True).dt.tz_convert(zone)
+    moments = _moments(series.dt.convert_time_zone("UTC").dt.replace_time_zone(None))
+    return moments.dt.tz_localize("UTC").dt.tz_convert(zone)
 
 
 def _by_protocol(X: Any) -> pd.DataFrame:

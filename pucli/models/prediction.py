@@ -112,7 +112,7 @@ class Why:
 def _no_predictions(saved: SavedModel, ids: Sequence[str]) -> pd.DataFrame:
     row = np.zeros((1, len(saved.table_encoder.get_feature_names_out())))
     found: dict[str, Any] = {"row": np.ones(1, dtype=np.int64)}
-    found |= {name: pd.array([None], dtype="str") for name in ids}
+    found |= {name: pd.Series([None], dtype="str") for name in ids}
     return pd.DataFrame(found | _predicted(saved, row, 0)).iloc[:0]
 
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pucli.core.arrays import Ints
 from pucli.core.errors import nearest
+from pucli.data.older_pandas import is_older, within_nanoseconds
 from pucli.data.table_libraries import TableError as TableError
 from pucli.data.table_libraries import is_table, to_pandas
 
@@ -290,9 +292,17 @@ def to_numbers(column: pd.Series) -> pd.Series:
     import pandas as pd
 
     try:
-        return pd.to_numeric(column, errors="coerce")
+        found = pd.to_numeric(column, errors="coerce")
     except OverflowError:  # pandas makes whole numbers of hundreds of digits first
-        return pd.Series([_number(cell) for cell in column], index=column.index, dtype=np.float64)
+        return _each_number(column)
+    exact = found.dtype.kind != "f" or column.dtype.kind == "f" or not is_older()
+    return found if exact else _each_number(column).where(found.notna())
+
+
+def _each_number(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series([_number(cell) for cell in column], index=column.index, dtype=np.float64)
 
 
 def _number(cell: Any) -> float:
@@ -339,8 +349,10 @@ def parsed_dates(texts: Sequence[str], written: str) -> np.ndarray:
     """Convert texts to days since 1970-01-01, shape (k,); NaN if a text does not have the given date format."""
     import pandas as pd
 
-    cells = pd.Series([_COMMA.sub(".", _UTC_NAME.sub("Z", text)) for text in texts], dtype=object)
-    return parsed_days(pd.to_datetime(cells, format=written, errors="coerce", utc=True))
+    cells = [_COMMA.sub(".", _UTC_NAME.sub("Z", text)) for text in texts]
+    cells, later = within_nanoseconds(cells) if is_older() else (cells, 0)
+    moments = pd.to_datetime(pd.Series(cells, dtype=object), format=written, errors="coerce", utc=True)
+    return parsed_days(moments, later)
 
 
 def read_days(texts: Sequence[str], written: str) -> np.ndarray:
@@ -361,16 +373,16 @@ def serial_days(texts: Sequence[str]) -> np.ndarray:
     return np.array(values, dtype=np.float64) - 25_569.0
 
 
-def parsed_days(column: pd.Series) -> np.ndarray:
-    """Return a column of moments as days since 1970-01-01, shape (n,); NaN if a cell is empty."""
+def parsed_days(column: pd.Series, later: Ints | int = 0) -> np.ndarray:
+    """Return moments, `later` by whole days, as days since 1970-01-01, shape (n,); NaN if a cell is empty."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.ArrowDtype):
-        column = pd.to_datetime(pd.Series(column.astype(object)), utc=True)
+        column = column.astype("datetime64[us, UTC]")
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     moments = column.to_numpy(dtype="datetime64[us]")
-    days = moments.astype(np.int64) / 86_400e6
+    days = (moments.astype(np.int64) + later * 86_400_000_000) / 86_400e6
     return np.where(pd.isna(column).to_numpy(), np.nan, days)
 
 

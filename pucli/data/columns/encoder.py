@@ -445,7 +445,7 @@ def features_of_days(column: Date, days: Floats) -> Floats:
     import pandas as pd
 
     out = np.zeros((len(days), len(column.features)))
-    column.encode(ColumnCells(pd.Series(pd.to_datetime(np.round(days * 86_400), unit="s"))), out, DriftCounter())
+    column.encode(ColumnCells(pd.Series(np.round(days * 86_400).astype("datetime64[s]"))), out, DriftCounter())
     return out
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray
 from pucli.core.errors import RunError
 from pucli.data.labels import LABEL
+from pucli.data.older_pandas import is_older
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,12 +62,14 @@ def _read_text(path: Path, reader: DeclaredFormat, columns: set[Column] | None) 
 
 
 def read_csv(source: Any, **options: Any) -> pd.DataFrame:
-    """Read a path or a stream of bytes as a text table, each number rounded to the nearest double, as pandas 3.1 does.
+    """Read a path or a stream of bytes as a text table, each number rounded to the nearest double.
 
     A stream needs the method `read` alone, and `__iter__`, which pandas asks for but does not call.
     """
     import pandas as pd
 
+    if is_older():
+        options["float_precision"] = "round_trip"
     frame: pd.DataFrame = pd.read_csv(source, low_memory=False, index_col=False, skipinitialspace=True, **options)
     return frame
 

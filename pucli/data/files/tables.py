@@ -314,7 +314,7 @@ def with_partition(path: Path, frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     import pandas as pd
 
-    return frame.assign(**{name: pd.array([value] * len(frame), dtype="str") for name, value in columns.items()})
+    return frame.assign(**{name: pd.Series(value, frame.index, dtype="str") for name, value in columns.items()})
 
 
 def partition_of(path: Path) -> dict[str, str | None]:

@@ -111,7 +111,7 @@ class BlockColumns(NamedTuple):
         import pandas as pd
 
         lacking = [name for name in self.needed if name in self.optional and name not in frame.columns]
-        empty = {name: pd.array([None] * len(frame), dtype="str") for name in lacking}
+        empty = {name: pd.Series(None, frame.index, dtype="str") for name in lacking}
         return frame.assign(**empty) if lacking else frame
 
 

@@ -184,8 +184,9 @@ def with_positives(
     more = listed.reindex(columns=known).iloc[rows].reset_index(drop=True)
     first = table.frame.copy(deep=False)
     for name in key:
-        more[name] = exact(more[name]).astype("str")
-        first[name] = exact(first[name]).astype("str")
+        for frame in (more, first):
+            cells = exact(frame[name])
+            frame[name] = cells.astype("str").where(cells.notna())
     table = table._replace(frame=first)
     other = second._replace(frame=more, place=lambda row: second.place(int(rows[row])))
     return joined([Path(title), positives], [table, other]), found

@@ -66,7 +66,7 @@ def read_mat(path: Path, label: str | None = None) -> dict[str, np.ndarray]:
     if not wanted:
         return {}
     with _strictly(path):
-        content = loadmat(path, variable_names=wanted)
+        content = loadmat(path, variable_names=wanted, spmatrix=False)
     return {name: _dense(path, name, content[name]) for name in wanted if name in content}
 
 
