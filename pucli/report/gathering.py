@@ -11,6 +11,7 @@ from typing import Any
 from pucli.core.errors import UsageError
 from pucli.report.cells_csv import FILE, read_cells_csv
 from pucli.report.files import read_provenance
+from pucli.report.tables.controls import FILE as CONTROLS
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.table import OtherRow, table_rows
 from pucli.runner.cells import Cell
@@ -120,6 +121,12 @@ def samples_of_variants(experiment: Experiment, results: Path) -> dict[tuple[str
 def rows_of_variants(variants: Mapping[tuple[str, str], Samples]) -> list[OtherRow]:
     """Return the rows of the experiments that run the same table under another protocol."""
     return [OtherRow(*place, row) for place, samples in variants.items() for row in table_rows(samples)]
+
+
+def lacking(experiment: Experiment, results: Path) -> list[str]:
+    """Return what a folder lacks to give a table the verdicts that it has among all results."""
+    named = [name for names in experiment.variants.values() for name in names if not has_results(results / name)]
+    return named if (results / CONTROLS).is_file() else [*named, CONTROLS]
 
 
 def has_results(folder: Path) -> bool:

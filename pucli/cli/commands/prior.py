@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from pucli.solvers.prior.estimate import PriorReport
 
 ESTIMATORS = ("auto", "best-bin", "density-ratio", "bbe", "km2", "tice", "all")
-LIMITS = "holds if labels are random and some kind of rows is nearly all positive, which no data can confirm"
+LIMITS = (
+    "holds if labels are random (`pucli auto` tests this, and allows for clear positives labeled first) and some kind "
+    "of rows is nearly all positive, which no data can confirm"
+)
 EXAMPLES = """
 pucli prior customers.csv --label bought --positive yes
 pucli prior customers.csv --label bought --positive yes --expected 300
@@ -73,6 +76,7 @@ def command(
     """
     if estimator is not None:
         opt.choice("estimator", estimator, ESTIMATORS)
+    where.check_there()
     from pucli.cli.text.columns import rows_to_learn_from
     from pucli.data.rows.training_rows import FEW_LABELED
     from pucli.models.class_prior import estimate_of
@@ -99,7 +103,7 @@ def command(
     if answer.labeled_used + answer.unlabeled_used < len(labeled):
         out.remark(
             f"{names[0]} is estimated on {answer.labeled_used:,} labeled and {answer.unlabeled_used:,} unlabeled "
-            "rows, drawn at random; the intervals count the error of the draw"
+            "rows, drawn at random, where `pucli auto` takes all; the intervals count the error of the draw"
         )
     meaning = f"share of positives among the {many(unlabeled, 'unlabeled row')} of {rows.title}"
     _print(out, meaning, answer)
@@ -148,7 +152,8 @@ def _print(out: Output, meaning: str, answer: Priors) -> None:
         interval = "no interval"
         if not math.isnan(first.low):
             interval = f"{level}: {span(first.low, first.high)}"
-        pairs = ("class prior", f"{percent(first.prior)}% ({interval})"), ("", meaning), ("estimator", first.method)
+        named = first.method if first.method == "auto" else f"{first.method}, another than that of `pucli auto`"
+        pairs = ("class prior", f"{percent(first.prior)}% ({interval})"), ("", meaning), ("estimator", named)
         for line in (line for name, text in pairs for line in item(name, text)):
             out.text(line)
     else:
