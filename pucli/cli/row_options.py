@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.assignments import column_kinds
 from pucli.cli.output import Output
-from pucli.core.errors import UsageError, shell_word
+from pucli.core.errors import UsageError, check_model_file, missing_file, shell_word
 from pucli.data.reading import Reading, normal
 
 if TYPE_CHECKING:
@@ -70,6 +71,20 @@ def take_first_argument(options: dict[str, Any], *, needs_file: bool) -> None:
         options["data"] = [Path(table), *(options["data"] or ())]
     if needs_file and not options["data"]:
         raise UsageError("no rows given; give the FILE as first argument or as --data FILE.")
+
+
+def check_there(*files: Path | None, model: Path | None = None) -> None:
+    """Raise UsageError, before packages are loaded, for files that do not exist; patterns and addresses pass."""
+    if model is not None:
+        check_model_file(model)
+    for path in files:
+        if path is not None and not re.search(r"^-$|[*?\[]|:/", str(path)):
+            try:
+                path.stat()
+            except FileNotFoundError:
+                raise missing_file(path) from None
+            except (OSError, ValueError):  # its reader says why
+                continue
 
 
 def is_table(word: str) -> bool:
@@ -163,6 +178,12 @@ class FileRows(ReadingOptions):
         """Raise UsageError, which ends with `hint`, without --data."""
         if not self.files:
             raise UsageError(f"no rows given; use --data FILE --label COLUMN. {hint}".rstrip())
+        self.check_there()
+
+    def check_there(self) -> None:
+        """Raise UsageError for files that do not exist."""
+        if not Path(self.label or "").is_file():  # else it may be swapped with the rows
+            check_there(*self.files, self.positives_from)
 
     @property
     def source(self) -> RowSource:

@@ -7,9 +7,10 @@ import importlib
 import operator
 from collections.abc import Sequence
 from dataclasses import field, fields, make_dataclass
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
-from pydantic import TypeAdapter
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 # Versions of documents that lost a key, or gave one another type or meaning; all others have version 1. A further key
 # leaves the version as it is.
@@ -65,6 +66,8 @@ def answers_of(command: str) -> Sequence[type]:
 @functools.cache
 def adapter_of(command: str) -> TypeAdapter[Any]:
     """Return what validates the document of a command and makes its schema."""
+    from pydantic import TypeAdapter
+
     return TypeAdapter(functools.reduce(operator.or_, answers_of(command)))
 
 

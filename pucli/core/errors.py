@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 class PucliError(Exception):
@@ -84,6 +85,22 @@ def unknown(kind: str, name: str, choices: Iterable[str], *, of: str = "", listi
     elif not near or len(choices) <= FEW:
         hint += f" Known: {', '.join(choices)}."
     return UsageError(f"unknown {kind} {name!r}{f' of {of}' if of else ''}{hint}")
+
+
+def missing_file(path: Path) -> UsageError:
+    """Return the error for a file that does not exist, with the nearest names of its folder."""
+    if not path.parent.is_dir():
+        return UsageError(f"no file {path}: the folder {path.parent} does not exist")
+    near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir() if entry.is_file()))
+    return UsageError(f"no file {path}" + (f"; {near}" if near else ""))
+
+
+def check_model_file(path: Path) -> None:
+    """Raise UsageError if there is no such model file."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give a model file.")
+    if not path.is_file():
+        raise UsageError(f"{path}: no such model file; `pucli auto` and `pucli train` write one to --model FILE.")
 
 
 def shell_word(value: object) -> str:

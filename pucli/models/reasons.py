@@ -18,8 +18,6 @@ from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import TableEncoder, cell, spans, usual_cell
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pucli.data.rows.training_rows import TrainingRows
     from pucli.models.saved import SavedModel
 
@@ -162,7 +160,7 @@ def explainer_of(model: Any, rows: TrainingRows) -> tuple[Explainer, Ints]:
     known = known[np.linspace(0, len(known) - 1, most).round().astype(int)]
     if not most:
         return explainer, known
-    names = [mark_of(rows.marks, row) for row in known.tolist()]
+    names = [mark_of(rows, row) for row in known.tolist()]
     explainer.known = KnownPositives(names, explainer.changes(rows.X[known])[0])
     return explainer, known
 
@@ -191,10 +189,16 @@ def without_looked_at(rows: TrainingRows) -> tuple[Any, Bools]:
     return rows.X[~rows.negative], ~rows.labeled[~rows.negative]
 
 
-def mark_of(marks: pd.DataFrame | None, row: int) -> str:
-    """Return the identifiers of a training row, or its number."""
-    cells = [] if marks is None else list(marks.iloc[row])
-    return ", ".join(map(str, cells[1:])) or f"row {cells[0] if cells else row + 1}"
+def mark_of(rows: TrainingRows, row: int) -> str:
+    """Return the identifiers of a training row, or its number and, of several files, the file."""
+    number, *cells = [row + 1] if rows.marks is None else list(rows.marks.iloc[row])
+    if cells:
+        return ", ".join(map(str, cells))
+    for file, count in rows.parts:
+        if number <= count:
+            return f"row {number} of {file}"
+        number -= count
+    return f"row {number}"
 
 
 def explained_rows(encoder: TableEncoder) -> int:

@@ -28,7 +28,7 @@ from sklearn.pipeline import Pipeline
 
 from pucli.core.arrays import AnyArray, Floats
 from pucli.core.atomic_files import replacing
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, check_model_file
 from pucli.core.saved_state import StateError, check_state
 from pucli.core.version import __version__
 from pucli.data.columns.cells import TableError
@@ -416,10 +416,7 @@ def _known_classes(method: str) -> dict[str, type]:
 
 def _content(path: Path) -> bytes:
     """Return the bytes of an archive, or raise UsageError if the file cannot be an archive."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; give a model file.")
-    if not path.is_file():
-        raise UsageError(f"{path}: no such model file; `pucli auto` and `pucli train` write one to --model FILE.")
+    check_model_file(path)
     content = path.read_bytes()
     if content[:1] == b"\x80":
         raise UsageError(

@@ -12,6 +12,7 @@ from pucli.core.declared_files import declared_path
 from pucli.core.errors import UsageError
 from pucli.report.cells_csv import FILE, read_cells_csv
 from pucli.report.files import read_provenance
+from pucli.report.tables.controls import FILE as CONTROLS
 from pucli.report.tables.samples import Samples
 from pucli.report.tables.table import OtherRow, table_rows
 from pucli.runner.cells import Cell
@@ -128,6 +129,12 @@ def results_near(experiment: Experiment, results: Path) -> Path:
     """Return `results` if it has finished cells of an experiment, else the results shipped with pucli if these have."""
     places = [results, declared_path("results")]
     return next((place for place in places if has_results(results_folder(experiment, place))), results)
+
+
+def lacking(experiment: Experiment, results: Path) -> list[str]:
+    """Return what a folder lacks to give a table the verdicts that it has among all results."""
+    named = [name for names in experiment.variants.values() for name in names if not has_results(results / name)]
+    return named if (results / CONTROLS).is_file() else [*named, CONTROLS]
 
 
 def has_results(folder: Path) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,35 @@ def test_a_name_of_both_a_file_and_a_data_set_is_refused(pucli, tmp_path, custom
     refused(pucli("train", "wine", "--method", "gllc"), "--data wine or --dataset wine")
     write(tmp_path, Path(customers.pu).read_text(), "gllc.csv")
     assert pucli("compare", "gllc.csv", "gllc", "blssvm", *LABELED, "--repeats", "2").code == 0
+
+
+MISSING = """
+import sys
+from pucli.cli.main import main
+for words in sys.argv[1:]:
+    assert main(words.split()) == 2, words
+assert not {"pandas", "scipy", "sklearn"} & set(sys.modules)
+"""
+
+
+def test_a_name_of_no_file_is_answered_before_packages_are_loaded(tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    commands = [
+        "auto row.csv --label b --positive 2",
+        "auto rows.csv --positives-from list.txt",
+        "prior row.csv --label b --positive 2",
+        "train row.csv --method gllc --label b --positive 2",
+        "predict row.csv --model m.model",
+        "predict rows.csv --model m.model",
+        "shift rows.csv --model m.model",
+        "review --scored scored.csv --out sample.csv",
+        "show m.model",
+    ]
+    done = subprocess.run([sys.executable, "-c", MISSING, *commands], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.splitlines()
+    assert all("no file" in line or "no such model file" in line for line in said) and len(said) == len(commands)
+    assert "did you mean 'rows.csv'" in said[0]
 
 
 def test_split_takes_names_alone(pucli):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +13,8 @@ from pucli.core.errors import UsageError
 from pucli.data import TableEncoder
 from pucli.data.columns.drift import ReferenceShares
 from pucli.data.columns.encoder import cell, spans, usual_cell
+from pucli.data.files.tables import open_files
+from pucli.data.rows.training_rows import TrainingRows
 from pucli.models.reasons import (
     LEAST,
     NAMED,
@@ -18,6 +23,7 @@ from pucli.models.reasons import (
     RowReasons,
     explained_rows,
     in_columns,
+    mark_of,
     reference_of,
 )
 
@@ -107,6 +113,24 @@ def test_reasons_in_words() -> None:
 def test_the_wider_a_table_the_fewer_rows_are_explained() -> None:
     found = [explained_rows(TableEncoder.of_numbers([f"c{k}" for k in range(m)])) for m in (20, 300, 2000, 20_000)]
     assert found == [500, 88, 2, 0]
+
+
+def test_a_row_of_several_files_is_named_by_its_file() -> None:
+    rows = TrainingRows(np.zeros((5, 1)), None, ["a"], None, None, "all", {}, "t")
+    assert mark_of(rows, 4) == "row 5"
+    several = replace(rows, parts=[(Path("one.csv"), 3), (Path("two.csv"), 2)])
+    assert [mark_of(several, row) for row in (2, 4)] == ["row 3 of one.csv", "row 2 of two.csv"]
+    drawn = replace(several, marks=pd.DataFrame({"row": [1, 4]}))
+    assert mark_of(drawn, 1) == "row 1 of two.csv"
+    assert mark_of(replace(drawn, marks=drawn.marks.assign(id=["x", "y"])), 1) == "y"
+
+
+def test_files_keep_their_numbers_of_rows(tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [4.5, 3.5, 1.5]})
+    files = [tmp_path / name for name in ("one.csv", "two.csv", "three.csv")]
+    for count, file in enumerate(files, start=1):
+        table[:count].to_csv(file, index=False)
+    assert open_files(files, None).parts == [(file, count) for count, file in enumerate(files, start=1)]
 
 
 def test_a_model_without_what_is_usual_says_so() -> None:

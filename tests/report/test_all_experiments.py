@@ -9,6 +9,7 @@ import pytest
 
 from pucli.core.declared_files import declared_path
 from pucli.report.all_experiments import Judged, judged_rows, one_for_each_figure, verdict_counts, verdict_table
+from pucli.report.gathering import lacking
 from pucli.report.provenance import as_declared
 from pucli.report.tables.causes import REDUCED
 from pucli.report.tables.verdict import COMPARED, INCONCLUSIVE, NOT_RUN, REPRODUCED, WORSE, Judgment, beside
@@ -101,3 +102,9 @@ def test_the_committed_provenance_says_what_datasets_yaml_says_of_the_rows():
         page = (path.parent / "provenance.md").read_text(encoding="utf-8")
         for one in data:
             assert re.search(rf"^\| {re.escape(one['name'])} .*\| {one['selection']} ", page, re.M), path
+
+
+def test_a_table_alone_lacks_what_its_verdicts_are_compared_with(tmp_path):
+    table = load_experiment("table-3.3")
+    assert lacking(table, ROOT / "results") == []
+    assert lacking(table, tmp_path) == ["author-3.3", "author-raw-3.3", "controls.csv"]

@@ -85,22 +85,23 @@ def command(  # noqa: PLR0913
     positive. The data cannot confirm this. Where clear positives were labeled first, F1 was .79 instead of .53
     (benchmark pusb); where labels were random, it was up to .05 lower (benchmark labeling). The order hardly changes.
     """
-    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
     opt.choice("labeling", labeling, LABELINGS)
     goal, wanted = threshold.chosen or ("f1", None)
+    where.check_given("For a declared data set, `pucli train --method auto --dataset NAME`.")
+    if columns:
+        from pucli.cli.text.columns import show_columns
+
+        show_columns(out, where.source)
+        return
+    output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
+    _check_labels(where, backend.in_blocks, labeling, negatives_are, expected)
     from pucli.cli.text.auto import print_short
     from pucli.cli.text.auto_in_full import print_whole
-    from pucli.cli.text.columns import show_columns
     from pucli.models.auto import Options
     from pucli.models.auto.coordinates import remark_on_coordinates
     from pucli.models.auto.summary import AutoAnswer, summary
 
-    if columns:
-        show_columns(out, where.source)
-        return
-    output_files({"--model": model, "--report": report, "--scored": scored}, *where.files)
     _check_scored(scored, where, safe)
-    _check_labels(where, backend.in_blocks, labeling, negatives_are, expected)
     options = Options(labeling, goal, wanted, negatives_are, expected, where.seed, n_jobs)
     if not verbose and not out.as_json:
         out.hold()

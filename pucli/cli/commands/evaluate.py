@@ -13,7 +13,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli import options as opt
 from pucli.cli.output import Output
-from pucli.cli.row_options import OWN_TABLE, ModelFile, UsualReading
+from pucli.cli.row_options import OWN_TABLE, ModelFile, UsualReading, check_there
 from pucli.cli.terminal import many
 from pucli.cli.threshold_options import warn_of_findings
 from pucli.core.errors import UsageError
@@ -100,6 +100,7 @@ def command(  # noqa: PLR0913
     """
     opt.choice("kind of labels", labels, ("true", "pu"))
     _check_metrics(metrics or (), labels)
+    check_there(*(data or ()), model=model)
     from pucli.data.files.tables import title_of
     from pucli.data.rows.training_rows import check_one_source
     from pucli.models.saved import load_model

@@ -10,7 +10,7 @@ import typer
 
 from pucli.cli.options import SpreadsheetSafe
 from pucli.cli.output import Output, output_file
-from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions
+from pucli.cli.row_options import ModelFile, NewFiles, ReadingOptions, check_there
 from pucli.cli.terminal import many, percent, span
 from pucli.cli.threshold_options import (
     MovedThreshold,
@@ -114,7 +114,12 @@ def command(  # noqa: PLR0913
     are read, scored and written in blocks, so they may be larger than memory.
     """
     _ = threshold.chosen  # a wrong option is answered before a file is read
+    check_there(*data, model=model)
     from pucli.core.atomic_files import is_stdout
+
+    if destination is not None and (destination == Path("-") or is_stdout(destination)):
+        destination = None
+    output_file("--out", destination, *data, model)
     from pucli.data.files.spool import is_stream
     from pucli.data.files.writers import check_writable_format
     from pucli.models.predicted import Predictions
@@ -122,9 +127,6 @@ def command(  # noqa: PLR0913
     from pucli.models.reasons import explainer_of_saved
     from pucli.models.saved import load_model
 
-    if destination is not None and (destination == Path("-") or is_stdout(destination)):
-        destination = None
-    output_file("--out", destination, *data, model)
     if destination is not None:
         check_writable_format(destination)
     saved = threshold.moved(load_model(model))

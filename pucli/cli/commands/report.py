@@ -48,6 +48,7 @@ def command(
     """
     from pucli.cli.text.report import print_report
     from pucli.report import collect
+    from pucli.report.gathering import lacking
     from pucli.report.model import OneReport
     from pucli.runner import check_committed, load_experiment, results_folder
 
@@ -60,6 +61,11 @@ def command(
     output_folder("--results", results)
     check_committed(results_folder(declared, results), allow_changes=allow_changes)
     report = collect(declared, profile=None, results_dir=results)
+    if report.verdicts and (without := lacking(declared, results)):
+        out.warn(
+            f"{results} lacks {', '.join(without)}, with which this table is compared: verdicts can differ from those "
+            "among all results."
+        )
     out.document(OneReport(report.verdicts, report))
     print_report(out, report)
     return 1 if report.cells["failed"] else 0

@@ -11,7 +11,7 @@ import typer
 from pucli.cli import completion
 from pucli.cli.options import Seed, SpreadsheetSafe, choice
 from pucli.cli.output import Output, output_file
-from pucli.cli.row_options import UsualReading
+from pucli.cli.row_options import UsualReading, check_there
 from pucli.cli.terminal import many, percent, span
 from pucli.core.errors import UsageError, shell_word
 
@@ -136,6 +136,7 @@ def command(  # noqa: PLR0913
     if at_least is not None:
         raise UsageError("--at-least is for --answers FILE.")
     choice("value of --for", goal, GOALS)
+    check_there(scored, *(data or ()), model=model)
     output_file("--out", destination, *(data or ()), *filter(None, [model, scored]))
     if destination.suffix.lower() != ".csv":
         raise UsageError(f"--out {destination}: rows to check are written as CSV; use the extension .csv.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pucli.cli.output import Output
-from pucli.cli.row_options import ModelFile, NewFiles, UsualReading
+from pucli.cli.row_options import ModelFile, NewFiles, UsualReading, check_there
 from pucli.cli.terminal import percent, span
 from pucli.core.errors import UsageError, shell_word
 
@@ -28,6 +28,7 @@ def command(out: Output, model: ModelFile, data: NewFiles, reading: UsualReading
     Its 90% interval holds if nothing else has changed. Each column is tested for other changes; combinations of
     columns are not. `pucli predict --adapt` adapts probabilities and threshold to it.
     """
+    check_there(*data, model=model)
     from pucli.data.files.tables import title_of
     from pucli.models.saved import load_model
     from pucli.models.shift import ShiftAnswer, shift_of

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pucli.cli.output import Output, output_file
-from pucli.core.errors import UsageError
+from pucli.core.errors import UsageError, check_model_file
 
 EXAMPLES = """
 pucli show bought.model
@@ -27,6 +27,7 @@ def command(
 
     `pucli show` prints the method, columns and their kinds, threshold, class prior, estimates, limits and versions.
     """
+    check_model_file(model)
     from pucli.cli.text.show import column_rows, facts, model_card, page_of
     from pucli.core.atomic_files import replacing
     from pucli.models.saved import load_model

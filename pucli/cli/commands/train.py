@@ -54,13 +54,15 @@ def command(
     labels. With --dataset, labels of a declared data set are hidden at random (see `pucli split`), and held-out rows
     are scored with their true labels. Without either, the data set is breast-cancer, which needs no download.
     """
-    from pucli.cli.compiling import announce_compiling
     from pucli.methods import get_method
-    from pucli.methods.effects import without_effect
-    from pucli.models.fitting import check_storable, prior_warning, seeded
 
     entry = get_method(method)
     _check_kind(entry, tune)
+    where.check_there()
+    from pucli.cli.compiling import announce_compiling
+    from pucli.methods.effects import without_effect
+    from pucli.models.fitting import check_storable, prior_warning, seeded
+
     given = method_parameters(method, param)
     where = where if backend.in_blocks else where.or_example(out, OWN_ROWS.get(entry.kind, CLASSES))
     if where.files and where.scenario != SplitRowOptions.scenario:

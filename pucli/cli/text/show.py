@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ ORDERED = "All estimates hold only if labels were given by how clearly a row is 
 # Plainer names of estimates, and those that are no shares of rows.
 NAMES = TERMS | {"f1": "F1", "auc": "AUC"}
 SCORES = ("f1", "auc", "lift", "new_lift")
+# Neighbors of one kind and encoding from which on they stand in one line.
+MANY = 20
 SAME = "New rows must come from the population of the training rows."
 
 
@@ -178,8 +181,14 @@ def _between(estimate: OpenInterval | None, share: bool = True) -> str | None:
 
 
 def column_rows(card: ModelCard) -> list[list[str]]:
-    """Return name, kind and encoding of each column."""
-    return [[one.column, one.kind, one.encoded] for one in card.columns]
+    """Return name, kind and encoding of each column, in one line for many neighbors that have the same."""
+    lines = []
+    for same, run in groupby(card.columns, lambda one: (one.kind, one.encoded)):
+        names = [one.column for one in run]
+        if len(names) >= MANY:
+            names = [f"{names[0]} to {names[-1]} ({len(names):,})"]
+        lines += [[name, *same] for name in names]
+    return lines
 
 
 def page_of(card: ModelCard) -> str:

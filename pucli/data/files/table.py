@@ -33,6 +33,8 @@ class Table(NamedTuple):
         How the file was read, to read the next one alike.
     clean : bool
         Whether a column of text has the cells as they stand in the file.
+    parts : sequence of (Path, int)
+        The files, each with its number of rows, if there are several.
     """
 
     frame: pd.DataFrame
@@ -42,6 +44,7 @@ class Table(NamedTuple):
     doubtful_texts: Mapping[str, str] = MappingProxyType({})
     reading: Reading = Reading()
     clean: bool = False
+    parts: Sequence[tuple[Path, int]] = ()
 
 
 class WideTable(NamedTuple):

@@ -12,12 +12,12 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pucli.core.errors import UsageError, did_you_mean, unknown
+from pucli.core.errors import UsageError, missing_file, unknown
 from pucli.core.plug_ins import named
 from pucli.data.columns.cells import TableError
 from pucli.data.columns.doubtful_rows import doubtful_rows, parts_of, side_by_side
@@ -183,7 +183,7 @@ def reading(path: Path) -> Iterator[None]:
             f"{path} is not UTF-8 text ({where}); give its encoding, e.g. --encoding {fitting}, or save it as UTF-8"
         ) from error
     except FileNotFoundError as error:
-        raise _missing(path) from error
+        raise missing_file(path) from error
     except ImportError as error:
         raise UsageError(f"{path}: {_needed(path, error)}") from error
     except TableError as error:  # of a table, which does not know its file
@@ -258,13 +258,6 @@ def _lines_at(raw: bytes, place: int) -> bytes:
     first = raw.rfind(b"\n", 0, place) + 1
     lines = raw[first : first + SAMPLE].splitlines(keepends=True)
     return b"".join(lines[:-1] or lines)
-
-
-def _missing(path: Path) -> UsageError:
-    if not path.parent.is_dir():
-        return UsageError(f"no file {path}: the folder {path.parent} does not exist")
-    near = did_you_mean(path.name, sorted(entry.name for entry in path.parent.iterdir() if entry.is_file()))
-    return UsageError(f"no file {path}" + (f"; {near}" if near else ""))
 
 
 MOST_PARTS = 10_000
@@ -607,6 +600,7 @@ def joined(files: Sequence[Path], tables: list[Table]) -> Table:
             )
         frames.append(table.frame[names])
     starts = [0, *accumulate(map(len, frames))]
+    parts = [table.parts or [(file, len(table.frame))] for file, table in zip(files, tables, strict=True)]
 
     def place(row: int) -> str:
         which = bisect.bisect_right(starts, row) - 1
@@ -615,6 +609,7 @@ def joined(files: Sequence[Path], tables: list[Table]) -> Table:
     return first._replace(
         frame=pd.concat(frames, ignore_index=True),
         place=place,
+        parts=[*chain.from_iterable(parts)],
         decimal_commas=frozenset().union(*(table.decimal_commas for table in tables)),
         doubtful_texts={name: text for table in reversed(tables) for name, text in table.doubtful_texts.items()},
     )

@@ -191,6 +191,7 @@ class TrainingRows:
     leaks: tuple[str, ...] = ()  # those of the warnings that name a column which probably leaks the label
     repeated: str = ""  # that labeled rows seem to be the same cases several times, "" if not
     marks: pd.DataFrame | None = None  # the number of each row in its source, from 1, and its cells in `id_columns`
+    parts: Sequence[tuple[Path, int]] = ()  # the files, each with its number of rows, if there are several
     reading: Reading = field(default_factory=Reading)  # how the file was read, to read new files alike
     groups: Ints | None = None  # (n,), group of each row; rows of one group are never on both sides of a fold
     times: Floats | None = None  # (n,), time of each row, for splits by time
@@ -479,6 +480,7 @@ def _own_file(kind: str, source: RowSource) -> TrainingRows:
         leaks=telling,
         repeated=repeated,
         marks=_identifiers(np.arange(len(y)), ids),
+        parts=file.table.parts,
         groups=groups,
         negative=negative,
         opposite=opposite,

@@ -19,6 +19,7 @@ from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.solvers.ensemble.boosting.categories import CategoryTrees
 from pucli.solvers.ensemble.forests import TreeSum
 from pucli.solvers.ensemble.refit import Refitted
+from pucli.solvers.ensemble.trees import goes_right
 from pucli.solvers.folds import FOLDS
 
 if TYPE_CHECKING:
@@ -191,8 +192,8 @@ def _follow(  # noqa: PLR0913
             node, count = root, 0
             while feature[node] >= 0:
                 f = feature[node]
-                right = _goes_right(rows[i, f], cut[node], levels[node])
-                if right != _goes_right(usual[f], cut[node], levels[node]):
+                right = goes_right(rows[i, f], cut[node], levels[node])
+                if right != goes_right(usual[f], cut[node], levels[node]):
                     known = False
                     for j in range(count):
                         known |= met[j] == column_of[f]
@@ -205,13 +206,5 @@ def _follow(  # noqa: PLR0913
                 while feature[other] >= 0:
                     f = feature[other]
                     at = usual[f] if column_of[f] == met[j] else rows[i, f]
-                    other = root + child[other] + _goes_right(at, cut[other], levels[other])
+                    other = root + child[other] + goes_right(at, cut[other], levels[other])
                 out[i, b, met[j]] += value[node] - value[other]
-
-
-@njit(cache=True, nogil=True)
-def _goes_right(at: int, cut: int, levels: int) -> int:
-    """Return 1 if a row with this bin or level goes to the right child, else 0."""
-    if levels == 0:
-        return int(at > cut)
-    return int((levels >> np.int64(at)) & 1 == 0)

@@ -104,7 +104,8 @@ class Ranking:
     explained : DataFrame
         The scored rows with the columns why and most_like, for the first of each kind.
     shown : list of ShownRow
-        The rows to look at: top unlabeled rows, borderline ones, and labeled ones with the lowest scores.
+        The rows to look at: top unlabeled rows, borderline ones if the class prior is known, and labeled ones with the
+        lowest scores.
     """
 
     fitted: Fitted
@@ -139,9 +140,10 @@ class Ranking:
         scores, marked = self.model.held_out_, np.flatnonzero(self.rows.labeled)
         unlabeled = np.flatnonzero(unlabeled_of(self.rows))
         unsure = np.abs(training_probabilities(self.model, self.rows.labeled)[0][unlabeled] - 0.5)
+        borderline = unlabeled[np.argsort(unsure, kind="stable")][: OTHER_ROWS * self.findings.known["prior"]]
         return {
             "top": likeliest_first(self.model, self.rows)[:TOP_ROWS],
-            "borderline": unlabeled[np.argsort(unsure, kind="stable")][:OTHER_ROWS],
+            "borderline": borderline,  # none without a class prior, on which probabilities rest
             "double-check": marked[np.argsort(scores[marked], kind="stable")][:OTHER_ROWS],
         }
 

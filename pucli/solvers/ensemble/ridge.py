@@ -10,7 +10,9 @@ H = A (A'A + ridge)^(-1) A', the residuals of a held-out fold b are (I - H_b)^(-
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -31,6 +33,8 @@ CHOOSING_ROWS = 2000
 # products per sum over rows allows.
 SAMPLE_ROWS, SAMPLE_LANDMARKS = 1000, 300
 MOST_LANDMARKS, FINAL_OPERATIONS = 600, 3e9
+# Rows per feature from which on `WeightedLeastSquares.by_ridge` needs no eigendecomposition.
+MANY_ROWS = 3
 # Length scales in units of the median distance, and ridges per unit weight.
 WIDTHS = {"gaussian": (0.25, 0.5, 1.0, 2.0), "laplace": (0.25, 0.5, 1.0, 2.0, 4.0)}
 RIDGES = tuple(10.0 ** np.arange(-2.0, 3.0))
@@ -57,26 +61,47 @@ class WeightedLeastSquares:
 
     def __init__(self, Z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
         self.root = np.sqrt(weights)
-        A = Z * self.root[:, None]
-        values, self.axes = eigh(A.T @ A, overwrite_a=True, check_finite=False)
-        self.values = np.maximum(values, 0.0)
-        self.A = A @ self.axes
+        self.Z = Z * self.root[:, None]
         self.y = self.root * targets
-        self.moment = self.A.T @ self.y
+
+    @cached_property
+    def _rotated(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The eigenvalues (r,) and axes (r, r) of Z'WZ, the features along the axes, and their moment (r,)."""
+        values, axes = eigh(self.Z.T @ self.Z, overwrite_a=True, check_finite=False)
+        A = self.Z @ axes
+        return np.maximum(values, 0.0), axes, A, A.T @ self.y
 
     def coefficients(self, ridge: float) -> np.ndarray:
         """Return the coefficients c (r,) of the features."""
-        result: np.ndarray = self.axes @ (self.moment / (self.values + ridge))
+        values, axes, _, moment = self._rotated
+        result: np.ndarray = axes @ (moment / (values + ridge))
         return result
+
+    def by_ridge(self, ridges: Sequence[float], folds: np.ndarray) -> np.ndarray:
+        """Return the mean of `held_out` over `folds` (d, n) for k ridges, (k, n).
+
+        Large folds take a Cholesky decomposition for each fold and ridge, whose last digits differ.
+        """
+        if len(self.y) < MANY_ROWS * self.Z.shape[1]:
+            return np.stack([np.mean([self.held_out(ridge, fold) for fold in folds], axis=0) for ridge in ridges])
+        gram, moment, found = self.Z.T @ self.Z, self.Z.T @ self.y, np.empty((len(folds), len(ridges), len(self.y)))
+        for scores, fold in zip(found, folds, strict=True):
+            for b in np.unique(fold):
+                own = self.Z[fold == b]
+                without = gram - own.T @ own, moment - own.T @ self.y[fold == b]
+                scores[:, fold == b] = _solutions(*without, ridges) @ own.T
+        mean: np.ndarray = np.round(found / self.root, DIGITS).mean(axis=0)
+        return mean
 
     def held_out(self, ridge: float, fold: np.ndarray) -> np.ndarray:
         """Return the score of each row by the regression on the rows of the other folds, shape (n,)."""
+        values, _, whole, total = self._rotated
         out = np.empty(len(self.y))
-        inverse = 1.0 / (self.values + ridge)
-        fitted = self.A @ (inverse * self.moment)
+        inverse = 1.0 / (values + ridge)
+        fitted = whole @ (inverse * total)
         for b in np.unique(fold):
             rows = np.flatnonzero(fold == b)
-            A = self.A[rows]
+            A = whole[rows]
             if len(rows) <= A.shape[1]:
                 left = -(A * inverse) @ A.T
                 left[np.diag_indices_from(left)] += 1.0
@@ -84,8 +109,8 @@ class WeightedLeastSquares:
                 out[rows] = self.y[rows] - residual
             else:
                 left = -A.T @ A
-                left[np.diag_indices_from(left)] += self.values + ridge
-                moment = self.moment - A.T @ self.y[rows]
+                left[np.diag_indices_from(left)] += values + ridge
+                moment = total - A.T @ self.y[rows]
                 out[rows] = A @ cho_solve(cho_factor(left, check_finite=False), moment)
         result: np.ndarray = np.round(out / self.root, DIGITS)
         return result
@@ -179,21 +204,20 @@ def fit_kernel_ridge(
     landmarks = X_choose[pick_landmarks(s, LANDMARKS if small else SAMPLE_LANDMARKS, rng)]
     D_landmarks, D = _distances(kernel, landmarks, landmarks), _distances(kernel, X_choose, landmarks)
     unit = _typical(D_landmarks) ** (1.0 if kernel == "laplace" else 0.5)
-    best: tuple[float, float, float, np.ndarray] | None = None
-    chosen: tuple[np.ndarray, np.ndarray] | None = None
+    best, chosen = -1.0, None
     targets = np.where(s, 1.0, -1.0)
     for factor in WIDTHS[kernel]:
         factor_L = _factor(_of_distances(kernel, factor * unit, D_landmarks))
         problem = WeightedLeastSquares(_features(_of_distances(kernel, factor * unit, D), factor_L), targets, weights)
-        for ridge in RIDGES:
-            held_out = np.mean([problem.held_out(ridge, fold[rows]) for fold in folds], axis=0)
-            auc = pu_auc(held_out, s)
-            if best is None or auc > best[0]:
-                best = (auc, factor, ridge, held_out)
-                chosen = (factor_L, problem.coefficients(ridge))
-    assert best is not None and chosen is not None
-    _, factor, ridge, held_out = best
-    model = KernelRidge(kernel, float(factor * unit), landmarks, np.empty(0), 0.0).with_coefficients(*chosen)
+        for ridge, scores in zip(RIDGES, problem.by_ridge(RIDGES, folds[:, rows]), strict=True):
+            auc = pu_auc(scores, s)
+            if auc > best:
+                best, chosen = auc, (factor, ridge, factor_L, problem)
+    assert chosen is not None
+    factor, ridge, factor_L, problem = chosen
+    held_out = np.mean([problem.held_out(ridge, fold[rows]) for fold in folds], axis=0)
+    model = KernelRidge(kernel, float(factor * unit), landmarks, np.empty(0), 0.0)
+    model = model.with_coefficients(factor_L, problem.coefficients(ridge))
     if not small:
         model = replace(model, landmarks=X_choose[pick_landmarks(s, landmarks_for(len(X)), rng)])
         model, held_out, ridge = _chosen_on_all(model, X, labeled, folds[0], ridge * CHOOSING_ROWS / len(rows))
@@ -270,6 +294,16 @@ def _to_features(factor: np.ndarray) -> np.ndarray:
     return inverse
 
 
+def _solutions(system: np.ndarray, right: np.ndarray, shifts: Sequence[float]) -> np.ndarray:
+    """Return the solutions (k, r) of a system (r, r) with each of k shifts on its diagonal."""
+    found = []
+    for shift in shifts:
+        shifted = system.copy()
+        shifted[np.diag_indices_from(shifted)] += shift
+        found.append(cho_solve(cho_factor(shifted, overwrite_a=True, check_finite=False), right))
+    return np.stack(found)
+
+
 def _in_chunks(
     X: np.ndarray,
     targets: np.ndarray,
@@ -305,13 +339,7 @@ def _in_chunks(
 
     def solutions(without: int | None) -> np.ndarray:
         kept = [b for b in range(n_folds) if b != without]
-        system, right = inverse @ gram[kept].sum(axis=0) @ inverse.T, inverse @ moment[kept].sum(axis=0)
-        found = []
-        for shift in shifts:
-            shifted = system.copy()
-            shifted[np.diag_indices(r)] += shift
-            found.append(cho_solve(cho_factor(shifted, overwrite_a=True, check_finite=False), right))
-        return np.stack(found)
+        return _solutions(inverse @ gram[kept].sum(axis=0) @ inverse.T, inverse @ moment[kept].sum(axis=0), shifts)
 
     by_fold = [inverse.T @ solutions(b).T for b in range(n_folds)]
     held_out = np.empty((len(shifts), len(X)))

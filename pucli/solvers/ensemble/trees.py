@@ -56,10 +56,14 @@ class Forest:
         start = np.concatenate([[0], np.cumsum(np.diff(self.start)[trees])])
         return Forest(start, self.feature[nodes], self.cut[nodes], self.child[nodes], self.value[nodes]), nodes
 
-    def sum(self, bins: np.ndarray, trees: np.ndarray | None = None) -> np.ndarray:
-        """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,)."""
+    def sum(self, bins: np.ndarray, trees: Ints | None = None, levels: Ints | None = None) -> np.ndarray:
+        """Return the sum of the values over all trees, or over those numbered in `trees`, shape (n,).
+
+        levels : (nodes,), levels of a category that go to the left child, one bit each, or 0 where bins are compared
+        """
         chosen = np.arange(len(self.start) - 1) if trees is None else trees
-        return sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value)
+        levels = np.zeros(len(self.feature), np.int64) if levels is None else levels
+        return sum_of_trees(bins, chosen, self.start, self.feature, self.cut, self.child, self.value, levels)
 
 
 @dataclass
@@ -110,9 +114,10 @@ def join(trees: list[Tree]) -> Forest:
 
 @njit(cache=True, nogil=True)
 def sum_of_trees(
-    bins: AnyArray, trees: Ints, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats
-) -> Floats:
-    """Return the sum of the values of rows over trees."""
+    bins: AnyArray, trees: Ints, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats,
+    levels: Ints,
+) -> Floats:  # fmt: skip
+    """Return the sum of the values of rows over trees, as `Forest.sum` has them."""
     out = np.zeros(len(bins))
     for first in range(0, len(bins), TOGETHER):
         for tree in trees:
@@ -120,6 +125,14 @@ def sum_of_trees(
             for i in range(first, min(first + TOGETHER, len(bins))):
                 node = root
                 while feature[node] >= 0:
-                    node = root + child[node] + (bins[i, feature[node]] > cut[node])
+                    node = root + child[node] + goes_right(bins[i, feature[node]], cut[node], levels[node])
                 out[i] += value[node]
     return out
+
+
+@njit(cache=True, nogil=True)
+def goes_right(at: int, cut: int, levels: int) -> int:
+    """Return 1 if a row with this bin or level goes to the right child, else 0."""
+    if levels == 0:
+        return int(at > cut)
+    return int((levels >> np.int64(at)) & 1 == 0)

@@ -269,4 +269,5 @@ def test_a_sample_is_said_to_be_one(tmp_path, pucli):
         tmp_path / "rows.csv", index=False
     )
     done = pucli("prior", "--data", tmp_path / "rows.csv", *WORDS, "--replicates", 0, "--estimator", "bbe")
-    assert "labeled and 800 unlabeled rows, drawn at random" in done.err
+    assert "labeled and 800 unlabeled rows, drawn at random, where `pucli auto` takes all" in done.err
+    assert "bbe, another than that of `pucli auto`" in done.out and "`pucli auto` tests this" in done.err

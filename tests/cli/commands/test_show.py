@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pucli.cli.text.show import OpenInterval, _between
+from pucli.cli.text.show import ModelColumn, OpenInterval, _between, column_rows
 from tests.cli.helpers import refused
 
 WORDS = ("--data", "rows.csv", "--label", "bought", "--positive", "yes")
@@ -54,6 +55,16 @@ def test_a_file_that_is_no_model_and_a_card_over_the_model_are_refused(pucli, ro
     assert pucli("train", "--method", "svc-naive", *WORDS, "--model", "m.model").code == 0
     assert pucli("show", "m.model", "--card", "m.model").code == 2
     refused(pucli("show", "m.model", "--card", "rows.csv"), "--card rows.csv: the page is written as Markdown")
+
+
+def test_many_neighbors_of_one_kind_take_one_line():
+    columns = [ModelColumn(f"v{k}", "number", "standardized") for k in range(1, 801)]
+    few = [ModelColumn(name, "category", "one-hot") for name in ("job", "town")]
+    assert column_rows(SimpleNamespace(columns=[*columns, *few])) == [
+        ["v1 to v800 (800)", "number", "standardized"],
+        ["job", "category", "one-hot"],
+        ["town", "category", "one-hot"],
+    ]
 
 
 def test_an_interval_that_rounding_closes_is_still_one():

@@ -169,6 +169,7 @@ def test_what_noise_does_not_determine_is_not_stated(tmp_path: Path) -> None:
     first = text.partition("How far down")[0]
     assert "unknown share of positives" in first and "Probability" not in first
     assert "Could be chance" in first
+    assert "Borderline rows" not in text and "Labels to double-check" in text
 
 
 @pytest.mark.slow

@@ -36,6 +36,16 @@ def test_held_out_scores_equal_refitting_without_the_fold(n_folds: int, strength
         np.testing.assert_allclose(found[out], Z[out] @ c, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("columns", [10, 30])
+def test_scores_of_many_ridges_are_those_of_each_alone(columns: int) -> None:
+    X, s, _ = two_clouds(60, labeled=25)
+    Z, rng = kernel_matrix("gaussian", 1.5, X, X[:columns]), np.random.default_rng(0)
+    problem = WeightedLeastSquares(Z, np.where(s, 1.0, -1.0), balanced_weights(s))
+    folds = np.stack([stratified_folds(s, 5, rng) for _ in range(2)])
+    alone = [np.mean([problem.held_out(one, fold) for fold in folds], axis=0) for one in ridge.RIDGES]
+    np.testing.assert_allclose(problem.by_ridge(ridge.RIDGES, folds), alone, rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
 def test_a_fit_in_chunks_equals_a_fit_at_once(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, s, _ = two_clouds(240, labeled=60)

@@ -15,7 +15,7 @@ import numpy as np
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting.best_first import feature_columns, grow_best_first
-from pucli.solvers.ensemble.boosting.categories import Categories, CategoryTrees, sum_of_trees
+from pucli.solvers.ensemble.boosting.categories import Categories, CategoryTrees
 from pucli.solvers.ensemble.boosting.grow import Tree
 from pucli.solvers.ensemble.forests import TreeSum
 from pucli.solvers.ensemble.rows import balanced_weights
@@ -74,7 +74,7 @@ def fit_bags(
             boosted.grow(rounds - len(boosted.trees))
             grown, out = boosted.trees[:rounds], fold == b
             trees += grown
-            held_out[out] += kind.rate * sum_of_trees(columns[out], *_joined(grown))
+            held_out[out] += kind.rate * _sum(grown, columns[out])
     forest, levels = _joined(trees)
     scale = kind.rate / (n_folds * kind.bags)
     model = TreeSum(forest, scale) if categories is None else CategoryTrees(categories, forest, levels, scale)
@@ -91,7 +91,7 @@ def _rounds(models: list[Boosted], columns: AnyArray, labeled: Bools, fold: AnyA
         count = min(kind.stage, kind.rounds - grown)
         for b, model in enumerate(models):
             out = fold == b
-            scores[out] += sum_of_trees(columns[out], *_joined(model.grow(count)))
+            scores[out] += _sum(model.grow(count), columns[out])
         grown += count
         found = pu_auc(scores, labeled)
         if found <= highest + LEAST_RISE:
@@ -104,6 +104,12 @@ def _spread(rows: Ints) -> Ints:
     """Return at most `WATCHED_ROWS` of some rows, evenly spread."""
     found: Ints = rows[np.linspace(0, len(rows) - 1, min(len(rows), WATCHED_ROWS)).astype(int)]
     return found
+
+
+def _sum(trees: list[Grown], columns: AnyArray) -> Floats:
+    """Return the sum of the values of rows over trees, shape (n,)."""
+    forest, levels = _joined(trees)
+    return forest.sum(columns, levels=levels)
 
 
 def _joined(trees: list[Grown]) -> tuple[Forest, Ints]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.saved_state import Array, Nested, Scalar, State, StateError
-from pucli.solvers.ensemble.trees import TOGETHER, Forest
+from pucli.solvers.ensemble.trees import Forest
 
 # The most levels of a category; with "none of them" they are the bits of a whole number.
 MOST_LEVELS = 60
@@ -133,27 +132,4 @@ class CategoryTrees:
 
     def score(self, bins: AnyArray) -> Floats:
         """Return the scores (n,) of rows given by their bins (n, m)."""
-        return self.scale * sum_of_trees(self.categories.of(bins), self.forest, self.levels)
-
-
-def sum_of_trees(columns: AnyArray, forest: Forest, levels: Ints) -> Floats:
-    """Return the sum of the values of rows over trees, shape (n,)."""
-    return _sum(columns, forest.start, forest.feature, forest.cut, forest.child, forest.value, levels)
-
-
-@njit(cache=True, nogil=True)
-def _sum(
-    columns: AnyArray, start: Ints, feature: AnyArray, cut: AnyArray, child: AnyArray, value: Floats, levels: Ints
-) -> Floats:
-    out = np.zeros(len(columns))
-    for first in range(0, len(columns), TOGETHER):
-        for tree in range(len(start) - 1):
-            root = start[tree]
-            for i in range(first, min(first + TOGETHER, len(columns))):
-                node = root
-                while feature[node] >= 0:
-                    at = columns[i, feature[node]]
-                    right = at > cut[node] if levels[node] == 0 else (levels[node] >> np.int64(at)) & 1 == 0
-                    node = root + child[node] + right
-                out[i] += value[node]
-    return out
+        return self.scale * self.forest.sum(self.categories.of(bins), levels=self.levels)

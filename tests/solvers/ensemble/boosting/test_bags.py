@@ -10,7 +10,7 @@ from pucli.metrics.ranking import pu_auc
 from pucli.solvers.ensemble.boosting import bags
 from pucli.solvers.ensemble.boosting.bags import MOST_TRIED, BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.best_first import CATEGORY_RIDGE, feature_columns, grow_best_first
-from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories, sum_of_trees
+from pucli.solvers.ensemble.boosting.categories import MOST_LEVELS, find_categories
 from pucli.solvers.ensemble.boosting.grow import MOST_ROWS, Growth, grow
 from pucli.solvers.ensemble.members import MEDIUM, MEMBERS, SMALL, members_for
 from pucli.solvers.ensemble.trees import join, make_bins
@@ -246,7 +246,7 @@ def test_a_split_on_a_category_is_the_best_of_all_divisions_of_its_levels() -> N
     left = (levels[0] >> bins[:, 0].astype(int)) & 1 == 1
     np.testing.assert_allclose(values[left], gradient[left].sum() / (weight[left].sum() + 0.5))
     forest = join([tree])
-    np.testing.assert_array_equal(sum_of_trees(bins, forest, levels), values)
+    np.testing.assert_array_equal(forest.sum(bins, levels=levels), values)
 
 
 def test_bags_learn_a_rule_of_a_category_and_are_refused_when_damaged() -> None:
