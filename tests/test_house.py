@@ -21,7 +21,7 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 282_927, "pucli, benchmarks, examples": 310_488}
+NODES = {"pucli": 282_933, "pucli, benchmarks, examples": 310_494}
 ON_THE_EXAMPLE = {"files": 114, "functions": 692, "files of data": 29, "functions of data": 258}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
