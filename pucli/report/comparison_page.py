@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,19 +18,21 @@ from pucli.report.site.render import render
 from pucli.report.tables.samples import sample
 
 
-def lines_of(scores: ComparisonScores) -> list[tuple[str, list[tuple[float, str]]]]:
+def lines_of(
+    scores: ComparisonScores, text: Callable[[float, float], str] | None = None
+) -> list[tuple[str, list[tuple[float, str]]]]:
     """Return name, and mean and text of each method, for each task; without a mean, the text is a dash.
 
-    The published mean follows in brackets if there is one.
+    `text` writes a mean and a standard deviation, by default in the digits of the metric, and "" for NaN; the published
+    mean follows in brackets if there is one.
     """
+    text = text or partial(with_sd, metric=scores.metric)
     found = []
     for task, values in zip(scores.tasks, scores.values, strict=True):
         cells = []
         for name, row in zip(scores.methods, values, strict=True):
-            of = sample(row[np.isfinite(row)].tolist())
-            printed = with_sd(scores.printed.get((task, name), math.nan), math.nan, scores.metric)
-            text = with_sd(of.mean, of.sd, scores.metric) or "–"
-            cells.append((of.mean, f"{text} ({printed})" if printed else text))
+            of, printed = sample(row[np.isfinite(row)].tolist()), text(scores.printed.get((task, name), np.nan), np.nan)
+            cells.append((of.mean, (text(of.mean, of.sd) or "–") + f" ({printed})" * bool(printed)))
         found.append((task, cells))
     return found
 

@@ -14,6 +14,7 @@ from pucli.cli import options as opt
 from pucli.cli.output import Output, output_file
 from pucli.cli.progress import show_event
 from pucli.cli.row_options import UsualReading, column_choice, is_table
+from pucli.cli.terminal import plus_minus
 from pucli.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def _print(out: Output, scores: ComparisonScores, judgment: ComparisonVerdict, m
     from pucli.models.compare.verdict import CompareAnswer, Values, p_text
     from pucli.report.comparison_page import lines_of
 
-    table = lines_of(scores)
+    table = lines_of(scores, plus_minus)
     values = [
         Values(
             name,
