@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -343,10 +344,11 @@ def test_predictions_are_written_to_a_workbook(pucli, model):
 
 
 def test_options_are_checked_before_a_file_is_read(pucli):
-    missing = ("missing.csv", "--label", "y")
-    refused(pucli("auto", *missing, "--as", "age=numbre"), "unknown kind of column 'numbre'")
-    refused(pucli("auto", *missing, "--as", "age=date:x"), "only dates take a format")
-    refused(pucli("auto", *missing, "--format", "cvs"), "unknown format 'cvs'; did you mean 'csv'")
-    refused(pucli("auto", *missing, "--label", "z"), "--label is given 2 times")
+    Path("empty.csv").touch()  # which its reader refuses; that there is a file at all is checked first
+    empty = ("empty.csv", "--label", "y")
+    refused(pucli("auto", *empty, "--as", "age=numbre"), "unknown kind of column 'numbre'")
+    refused(pucli("auto", *empty, "--as", "age=date:x"), "only dates take a format")
+    refused(pucli("auto", *empty, "--format", "cvs"), "unknown format 'cvs'; did you mean 'csv'")
+    refused(pucli("auto", *empty, "--label", "z"), "--label is given 2 times")
     refused(pucli("compare", "missing.csv", "glpual", "gllcc", "--label", "y"), "unknown method 'gllcc'")
     refused(pucli("compare", "missing.csv", "glpual", "gllc", "--label", "y", "--metric", "f2"), "unknown metric 'f2'")
