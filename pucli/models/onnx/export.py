@@ -93,7 +93,7 @@ def _standardized(graph: OnnxGraph, step: object, x: str) -> str:
 def _write_answer(graph: OnnxGraph, saved: SavedModel, found: Answer, inputs: list[Input]) -> dict[str, str]:
     """Make labels, scores and probabilities the outputs of the graph; return their names and types."""
     classes, words = saved.estimator.classes_.tolist(), saved.metadata.get("words", {})
-    named = [words.get(str(label), str(label)) or f"not {words['1']}" for label in classes]
+    named = [words.get(str(label), str(label)) or f"not {words.get('1', classes[-1])}" for label in classes]
     taken = {one.name for one in inputs}
     names = {name: _free(name, taken) for name in (PREDICTION, SCORE, PROBABILITY)}
     probability = graph.flat(found.probability) if found.probability else ""

@@ -23,11 +23,12 @@ from pucli.models.onnx.ensemble import _category_trees, forest_trees
 from pucli.models.onnx.export import exported
 from pucli.models.onnx.graph import OnnxGraph
 from pucli.models.prediction import _predicted
-from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model
+from pucli.models.saved import SavedModel, load_model, make_pipeline, save_model, saved_form
 from pucli.solvers.ensemble.boosting.bags import BagKind, Boosted, fit_bags
 from pucli.solvers.ensemble.boosting.categories import CategoryTrees, find_categories
 from pucli.solvers.ensemble.forests import ForestKind, fit_forest
 from pucli.solvers.ensemble.least_squares.linear import Linear
+from pucli.solvers.ensemble.members import MEMBERS
 from pucli.solvers.ensemble.trees import join, make_bins
 from tests.models.saved_models.make import FOLDER, VARIANTS, new_rows, table, wide_table
 
@@ -268,6 +269,15 @@ def test_columns_may_have_any_names():
     names = ["x", "sum", "~3", "d e", "="]
     pipeline = make_pipeline(make_estimator("blssvm", kernel="rbf"), standardize=True).fit(X, np.arange(60) < 20)
     check(SavedModel(pipeline, "blssvm", names), pd.DataFrame(X, columns=names))
+
+
+def test_unlabeled_rows_without_a_word_are_those_that_are_not_positive():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * (np.arange(60) < 20)[:, None]
+    model = saved_form(AutoPU(members=MEMBERS[:1]).fit(X, np.where(np.arange(60) < 12, "yes", "")))
+    session = onnxruntime.InferenceSession(exported(model).content)
+    told = session.run(["prediction", "probability"], {name: X[:, j] for j, name in enumerate(model.feature_names)})
+    assert set(told[0]) == {"yes", "not yes"}
+    np.testing.assert_allclose(told[1], model.pipeline.predict_proba(X)[:, 1], atol=1e-6)
 
 
 def test_columns_named_like_outputs_and_cells_that_cannot_be_filled():
