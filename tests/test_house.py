@@ -21,7 +21,7 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 282_411, "pucli, benchmarks, examples": 310_032}
+NODES = {"pucli": 282_414, "pucli, benchmarks, examples": 310_035}
 ON_THE_EXAMPLE = {"files": 114, "functions": 692, "files of data": 29, "functions of data": 258}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",
