@@ -74,7 +74,8 @@ def exact(column: pd.Series) -> pd.Series:
         None if missing else _text(cell, str(column.name)) or None
         for cell, missing in zip(column.tolist(), empty.tolist(), strict=True)
     ]
-    written: Any = "string" if is_older() and not any(texts) else "str"  # of objects, Arrow would not know that it is text
+    # of objects that are all empty, Arrow would not know that they are text
+    written: Any = "string" if is_older() and not any(texts) else "str"
     return pd.Series(texts, index=column.index, name=column.name, dtype=written)
 
 
