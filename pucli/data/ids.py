@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pucli.data.columns.cells import TableError, cell_text
+from pucli.data.older_pandas import is_older
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,9 @@ def exact(column: pd.Series) -> pd.Series:
         None if missing else _text(cell, str(column.name)) or None
         for cell, missing in zip(column.tolist(), empty.tolist(), strict=True)
     ]
-    return pd.Series(texts, index=column.index, name=column.name, dtype="str")
+    # of objects that are all empty, Arrow would not know that they are text
+    written: Any = "string" if is_older() and not any(texts) else "str"
+    return pd.Series(texts, index=column.index, name=column.name, dtype=written)
 
 
 def _text(cell: Any, name: str) -> str:

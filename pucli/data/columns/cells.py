@@ -307,8 +307,7 @@ def _each_number(column: pd.Series) -> pd.Series:
 
 def _number(cell: Any) -> float:
     if isinstance(cell, str):
-        text = trimmed(cell)
-        return float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan
+        return _double(trimmed(cell))
     try:
         return float(cell)
     except OverflowError:
@@ -317,14 +316,16 @@ def _number(cell: Any) -> float:
         return np.nan
 
 
+def _double(text: str) -> float:
+    return float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan
+
+
 def parsed_numbers(texts: Sequence[str]) -> np.ndarray:
     """Return each text as a number, shape (k,), rounded to the nearest double; NaN if it is not a number.
 
     A duration such as "2 days 03:00:00" is its number of seconds, as in a column of durations.
     """
-    found = np.array(
-        [float(text) if _NUMBER.fullmatch(text) or _INFINITE.fullmatch(text) else np.nan for text in texts], float
-    )
+    found = np.array(list(map(_double, texts)), float)
     if not np.isnan(found).any():
         return found
     return np.array([value if value == value or not DURATION.fullmatch(text) else _seconds(text)

@@ -185,8 +185,8 @@ def with_positives(
     first = table.frame.copy(deep=False)
     for name in key:
         for frame in (more, first):
-            cells = exact(frame[name])
-            frame[name] = cells.astype("str").where(cells.notna())
+            texts = exact(frame[name])
+            frame[name] = texts.astype("str").where(texts.notna())
     table = table._replace(frame=first)
     other = second._replace(frame=more, place=lambda row: second.place(int(rows[row])))
     return joined([Path(title), positives], [table, other]), found

@@ -11,6 +11,7 @@ from pucli.data.columns.doubts import NUMBER_RULES, TEXT_RULES, TextColumn, odd_
 from pucli.data.columns.encoder import TableEncoder
 from pucli.data.columns.kinds import column_kinds
 from pucli.data.columns.leakage import leaks
+from pucli.data.older_pandas import is_older
 from pucli.data.rows.label_column import LabelColumn
 from pucli.data.rows.user_file import ColumnChoice, fit_file
 
@@ -199,6 +200,7 @@ def test_dates_after_those_of_the_training_rows_are_warned_of():
         again.transform(later)
 
 
+@pytest.mark.skipif(is_older(), reason="before 3.1, pandas takes a text for its part before a null character")
 def test_a_long_cell_is_not_quoted_whole():
     encoder = TableEncoder().fit(pd.DataFrame({"a": np.random.default_rng(0).normal(size=60)}))
     cells = [*map(str, range(59)), "1" + 700 * "\0"]
