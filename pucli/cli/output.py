@@ -279,7 +279,8 @@ class Output:
             table.add_row(
                 *(Text(cell, style=styles.get(cell.partition(":")[0].partition(" [")[0], "")) for cell in row)
             )
-        Console().print(table)
+        # rich before 15 counts margins that it does not print
+        Console(width=None if None in widths else shutil.get_terminal_size().columns + 2).print(table)
 
     def progress(self, label: str, unit: str = "", *, short: bool = True) -> Progress:
         """Return a progress display on stderr: a bar on a terminal, otherwise lines."""

@@ -18,8 +18,10 @@ from pucli.methods import METHODS, estimator_class
 from pucli.models.prediction import predicted_blocks
 from pucli.models.saved import ABOUT, load_model
 from tests.helpers import ROOT
-from tests.models.saved_models.make import table
+from tests.models.saved_models.make import EXPECTED, predictions, table
 from tests.models.saved_models.mutate import members_of, packed, sealed
+
+KNOWN = json.loads(EXPECTED.read_text())
 
 
 def _mutate(*words: str, limit: float) -> None:
@@ -113,6 +115,18 @@ def test_arrays_that_compiled_code_trusts(tmp_path, model, name, change):
         load_model(path)
     assert "\n" not in str(caught.value)
     load_model(_changed(tmp_path, model, lambda about, members: None))  # the intact twin
+
+
+@pytest.mark.parametrize("probability", [False, "deprecated"])
+def test_a_model_of_another_scikit_learn_predicts_the_same(tmp_path, probability):
+    def write_as(about, members):
+        svc = _find(about["steps"], "svc_")["state"]
+        svc["probability"] = probability
+        if probability is False:  # before 1.9
+            svc.pop("_effective_probability", None)
+
+    found = predictions(load_model(_changed(tmp_path, "svc-naive", write_as)))
+    np.testing.assert_allclose(found["decision_function"], KNOWN["svc-naive"]["decision_function"], rtol=1e-7)
 
 
 def test_an_array_that_is_named_twice_is_refused(tmp_path):

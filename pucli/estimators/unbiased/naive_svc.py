@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,6 +144,11 @@ class NaiveSVC(PUClassifier):
         self.random_state = random_state
         self.pos_label = pos_label
         self.threshold = threshold
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "svc_" in state:  # what scikit-learn 1.9 added, and a default that earlier ones refuse
+            vars(self.svc_).update(probability=SVC().probability, _effective_probability=False)
 
     @property
     def _sparse_format(self) -> str | bool:

@@ -24,7 +24,7 @@ from random import Random
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from pucli.core.arrays import AnyArray, Bools, Floats, Ints
 from pucli.core.errors import UsageError
@@ -35,7 +35,8 @@ from pucli.protocols.steps import ProtocolSteps, RunningCell, SplitRows
 from pucli.runner.cells import Cell, Context
 from pucli.runner.experiment import Strict
 
-Weight = Annotated[tuple[int | str, int], Field(strict=False)]
+# of YAML's lists; in a union, earlier versions of pydantic hold to strictness
+Weight = Annotated[tuple[int | str, int], BeforeValidator(lambda pair: tuple(pair) if isinstance(pair, list) else pair)]
 
 
 class Drawn(Strict):
