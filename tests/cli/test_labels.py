@@ -1,7 +1,5 @@
 """What the commands say of labels, priors and values that could be taken for something else."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -126,9 +124,9 @@ def test_a_prior_that_is_not_given_is_told_once(pucli, customers):
         ("max_rank=0", "a whole number of at least 1 or null, not 0"),
     ],
 )
-def test_a_value_out_of_range_is_told_in_words_before_the_data_are_read(pucli, value, said):
-    Path("empty.csv").touch()  # which its reader refuses; that there is a file at all is checked first
-    done = pucli("train", "--method", "glpual", "--data", "empty.csv", "--label", "bought", "--param", value)
+def test_a_value_out_of_range_is_told_in_words_before_the_data_are_read(pucli, tmp_path, value, said):
+    (tmp_path / "empty.csv").touch()  # which its reader refuses
+    done = pucli("train", "--method", "glpual", "--data", tmp_path / "empty.csv", "--label", "bought", "--param", value)
     assert done.code == 2 and f"--param {value}: {value.partition('=')[0]} of glpual must be {said}" in done.err
 
 

@@ -105,7 +105,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             yield raw
             return
         counted = _CountingStream(raw)
-        with unpacked(io.BufferedReader(counted, _READ_AHEAD), kind, path, counted) as stream:
+        with unpacked(counted, kind, path) as stream:
             yield stream
 
 
@@ -128,10 +128,7 @@ def plain_stream(raw: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Ite
             yield text
         return
     counted = _CountingStream(stream)
-    with (
-        unpacked(io.BufferedReader(counted, _CHUNK), kind, path, counted) as inner,
-        as_plain(inner, path, reading) as text,
-    ):
+    with unpacked(counted, kind, path) as inner, as_plain(inner, path, reading) as text:
         yield text
 
 
@@ -157,17 +154,17 @@ def as_plain(stream: IO[bytes], path: Path, reading: Reading = AS_IT_IS) -> Iter
     yield text
 
 
-def unpacked(raw: IO[bytes], kind: str, path: Path, packed: _CountingStream) -> IO[bytes]:
+def unpacked(raw: _CountingStream, kind: str, path: Path) -> IO[bytes]:
     """Return the unpacked content of a stream."""
     openers: dict[str, Any] = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}
     if kind == "zip":
-        archive = zipfile.ZipFile(raw)
+        archive = zipfile.ZipFile(io.BufferedReader(raw, _READ_AHEAD))
         inner: Any = archive.open(only_member(archive, path))
     elif kind == "zstd":
         inner = _zstd(raw, path)
     else:
         inner = openers[kind](fileobj=raw) if kind == "gzip" else openers[kind](raw)
-    return io.BufferedReader(_Bounded(inner, path, packed), _CHUNK)
+    return io.BufferedReader(_Bounded(inner, path, raw), _CHUNK)
 
 
 def only_member(archive: zipfile.ZipFile, path: Path) -> str:
@@ -194,7 +191,7 @@ def _is_hidden(name: str) -> bool:
     return name.startswith("__MACOSX/") or PurePosixPath(name).name.startswith(".")
 
 
-def _zstd(raw: IO[bytes], path: Path) -> Any:
+def _zstd(raw: _CountingStream, path: Path) -> Any:
     try:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found]  # from Python 3.14
 
@@ -222,7 +219,7 @@ def _encoding_of(head: bytes, path: Path) -> str:
 
 
 class _CountingStream(io.RawIOBase):
-    """Stream that counts the bytes read from it."""
+    """Stream that counts the bytes read from it, a few at a time: gzip of Python 3.12 asks for 128 KiB at once."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self.count = stream, 0
@@ -240,7 +237,8 @@ class _CountingStream(io.RawIOBase):
         return self._stream.tell()
 
     def readinto(self, buffer: Any) -> int:
-        chunk = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
+        most = min(len(buffer), _READ_AHEAD)
+        chunk = self._stream.read1(most) if hasattr(self._stream, "read1") else self._stream.read(most)
         buffer[: len(chunk)] = chunk
         self.count += len(chunk)
         return len(chunk)

@@ -179,59 +179,7 @@ class LeastSquares(_LeastSquaresClassifier):
         return self._finish(X, codes)
 
 
-class _SoftLabelLeastSquares(_LeastSquaresClassifier):
-    """Base: labels between 0 and 1 of the unlabeled rows are found together with the coefficients, for `_metric`."""
-
-    _metric: str
-
-    _parameter_constraints: ClassVar[Constraints] = {**_LeastSquaresClassifier._parameter_constraints, **_STOPPING}
-
-    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
-        self.lam = lam
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            Rows, labeled and unlabeled.
-        y : array-like of shape (n,)
-            Labels, -1 for unlabeled rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
-            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the tolerance is not reached.
-        """
-        X, codes = self._check_rows(X, y)
-        rows, basis = few_coordinates(X)
-        labeled = codes >= 0
-        w = self._fit_supervised(rows[labeled], codes[labeled].astype(float))
-        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
-        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
-        if not self.supervised_only_:
-            fit_soft_labels(self, rows, codes, w, metric=self._metric)
-        self.gap_ = self.dual_gap_
-        self._keep_coordinates(basis)
-        return self._finish(X, codes)
-
-
-class CPLS(_SoftLabelLeastSquares):
+class CPLS(_LeastSquaresClassifier):
     """Contrastive pessimistic least squares: never worse than supervised, for any labels of the unlabeled rows.
 
     Solves min over w, max over soft labels y_u in [0, 1]^M of risk(w) - risk(w_sup), with the risk ||y_e - X_e w||^2
@@ -290,10 +238,55 @@ class CPLS(_SoftLabelLeastSquares):
     """
 
     _safe = True
-    _metric = "all"
+
+    _parameter_constraints: ClassVar[Constraints] = {**_LeastSquaresClassifier._parameter_constraints, **_STOPPING}
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labeled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        rows, basis = few_coordinates(X)
+        labeled = codes >= 0
+        w = self._fit_supervised(rows[labeled], codes[labeled].astype(float))
+        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
+        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
+        if not self.supervised_only_:
+            fit_soft_labels(self, rows, codes, w, metric="all")
+        self.gap_ = self.dual_gap_
+        self._keep_coordinates(basis)
+        return self._finish(X, codes)
 
 
-class ICLS(_SoftLabelLeastSquares):
+class ICLS(_LeastSquaresClassifier):
     """Implicitly constrained least squares: the best labeled risk among the solutions of all labelings, (3.11).
 
     Minimizes ||y - X w||^2 (+ lam ||slopes||^2) over w in the constraint set (3.8). Often better than CPLS, but
@@ -337,10 +330,54 @@ class ICLS(_SoftLabelLeastSquares):
     True
     """
 
-    _metric = "labeled"
+    _parameter_constraints: ClassVar[Constraints] = {**_LeastSquaresClassifier._parameter_constraints, **_STOPPING}
+
+    def __init__(self, lam: float = 0.0, fit_intercept: bool = True, tol: float = 1e-8, max_iter: int = 2000) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labeled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        rows, basis = few_coordinates(X)
+        labeled = codes >= 0
+        w = self._fit_supervised(rows[labeled], codes[labeled].astype(float))
+        self.supervised_coef_, self.supervised_intercept_ = w[:-1].copy(), float(w[-1])
+        self.soft_labels_, self.improvement_ = np.empty(0), 0.0
+        if not self.supervised_only_:
+            fit_soft_labels(self, rows, codes, w, metric="labeled")
+        self.gap_ = self.dual_gap_
+        self._keep_coordinates(basis)
+        return self._finish(X, codes)
 
 
-def fit_soft_labels(model: _SoftLabelLeastSquares, X: Floats, codes: Ints, supervised: Floats, *, metric: str) -> None:
+def fit_soft_labels(model: CPLS | ICLS, X: Floats, codes: Ints, supervised: Floats, *, metric: str) -> None:
     """Find the labels of the unlabeled rows together with the coefficients, and keep both."""
     labeled = codes >= 0
     own, y = X[labeled], codes[labeled].astype(float)

@@ -153,11 +153,44 @@ class MCPL(GenerativeClassifier):
         return self._finish(X, codes)
 
 
-class _DiscriminantMCPL(GenerativeClassifier):
-    """Base: `MCPL` of a family of Gaussians."""
+class MCPLLDA(GenerativeClassifier):
+    """Contrastive pessimistic linear discriminant analysis: `MCPL` with one covariance for all classes (5.2.2).
+
+    Solves (4.8) with ``family="gaussian-shared"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
+
+    Parameters
+    ----------
+    ridge : float, default=0.0
+        Variance added to every feature, in squared units of the features.
+    tol : float, default=1e-7
+        Saddle gap per row at which to stop, in nats.
+    max_iter : int, default=200
+        Largest number of Newton steps.
+
+    Attributes
+    ----------
+    priors_, means_, covariance_, soft_labels_, improvement_, objective_, dual_gap_, n_iter_, converged_, classes_
+        As in `MCPL`.
+
+    References
+    ----------
+    Bertazzi 2018, section 5.2.2; Loog 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_blobs
+    >>> from pucli import MCPLLDA
+    >>> X, y = make_blobs(150, centers=3, random_state=1)
+    >>> model = MCPLLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
+    >>> bool(model.improvement_ >= 0)
+    True
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
 
     _safe = True
-    family: str
+    family = "gaussian-shared"
     covariance = "identity"
     pseudo_rows = 0.0
 
@@ -197,46 +230,7 @@ class _DiscriminantMCPL(GenerativeClassifier):
         return self._finish(X, codes)
 
 
-class MCPLLDA(_DiscriminantMCPL):
-    """Contrastive pessimistic linear discriminant analysis: `MCPL` with one covariance for all classes (5.2.2).
-
-    Solves (4.8) with ``family="gaussian-shared"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
-
-    Parameters
-    ----------
-    ridge : float, default=0.0
-        Variance added to every feature, in squared units of the features.
-    tol : float, default=1e-7
-        Saddle gap per row at which to stop, in nats.
-    max_iter : int, default=200
-        Largest number of Newton steps.
-
-    Attributes
-    ----------
-    priors_, means_, covariance_, soft_labels_, improvement_, objective_, dual_gap_, n_iter_, converged_, classes_
-        As in `MCPL`.
-
-    References
-    ----------
-    Bertazzi 2018, section 5.2.2; Loog 2016.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import make_blobs
-    >>> from pucli import MCPLLDA
-    >>> X, y = make_blobs(150, centers=3, random_state=1)
-    >>> model = MCPLLDA().fit(X, np.where(np.arange(150) < 30, y, -1))
-    >>> bool(model.improvement_ >= 0)
-    True
-    >>> bool(model.score(X, y) > 0.9)
-    True
-    """
-
-    family = "gaussian-shared"
-
-
-class MCPLQDA(_DiscriminantMCPL):
+class MCPLQDA(GenerativeClassifier):
     """Contrastive pessimistic quadratic discriminant analysis: `MCPL` with a covariance per class (5.2.1).
 
     Solves (4.8) with ``family="gaussian-full"``: max over Psi, min over soft labels Q of L(Psi, Q) - L(Psi_sup, Q).
@@ -274,10 +268,48 @@ class MCPLQDA(_DiscriminantMCPL):
     True
     """
 
+    _safe = True
     family = "gaussian-full"
+    covariance = "identity"
+    pseudo_rows = 0.0
+
+    def __init__(self, ridge: float = 0.0, tol: float = 1e-7, max_iter: int = 200) -> None:
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, D)
+            Rows, labeled and unlabeled.
+        y : array-like of shape (n,)
+            Labels, -1 for unlabeled rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, X has NaN or infinite values, the labeled rows have fewer than two
+            classes (or more than two, for a binary method), or the model cannot be fitted to the rows.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the tolerance is not reached.
+        """
+        X, codes = self._check_rows(X, y)
+        fit_contrastive(self, X, codes)
+        return self._finish(X, codes)
 
 
-def fit_contrastive(model: MCPL | _DiscriminantMCPL, X: Floats, codes: Ints) -> None:
+def fit_contrastive(model: MCPL | MCPLLDA | MCPLQDA, X: Floats, codes: Ints) -> None:
     """Fit MCPL of any family and keep the result."""
     labeled = codes >= 0
     K = len(model.classes_)
