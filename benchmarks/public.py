@@ -16,6 +16,7 @@ import pandas as pd
 
 from benchmarks.common.result_files import explained, read_results
 from benchmarks.common.timing import Progress, silent
+from pucli.data.files.readers import read_csv
 
 COLUMNS = ("table", "measure", "auto", "best_other", "other", "difference", "standard_error", "n")
 PRINTED_RUNS = 30  # of each figure of PU-Bench's fork
@@ -36,9 +37,9 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of benchmark `public`, whose rows are its standing as well."""
     rows = [
-        *_pu_bench(_cells(results / "pu-bench"), pd.read_csv(published / "pu-bench-fork.csv")),
-        *_puicl(_cells(results / "puicl"), pd.read_csv(published / "puicl-tasks.csv")),
-        *_pulsnar(_cells(results / "pulsnar"), pd.read_csv(published / "pulsnar.csv")),
+        *_pu_bench(_cells(results / "pu-bench"), read_csv(published / "pu-bench-fork.csv")),
+        *_puicl(_cells(results / "puicl"), read_csv(published / "puicl-tasks.csv")),
+        *_pulsnar(_cells(results / "pulsnar"), read_csv(published / "pulsnar.csv")),
         *_own(results / "bench"),
     ]
     progress(1, 1)
@@ -48,7 +49,7 @@ def run(
 
 def _cells(folder: Path) -> pd.DataFrame:
     """Return the finished runs of `auto` of an experiment."""
-    cells = pd.read_csv(folder / "cells.csv.gz")
+    cells = read_csv(folder / "cells.csv.gz")
     return cells[(cells["method"] == "auto") & (cells["status"] == "done")]
 
 

@@ -38,6 +38,7 @@ from benchmarks.common.quality_tasks import f1
 from benchmarks.common.result_files import explained
 from benchmarks.common.timing import Progress, silent
 from pucli.data import load_dataset
+from pucli.data.files.readers import read_csv
 
 LABELED, HELD_OUT, TESTED, SHUTTLE_TRAINING = 400, 3000, 1000, 43_500
 SAR = "auto, labeling sar"
@@ -57,7 +58,7 @@ def run(
 ) -> dict[str, Any]:
     """Return the table of benchmark `pusb`; a file `kept` gets each fit at once, and its fits are not run again."""
     kept = Path(kept)
-    trials = pd.read_csv(Path(published) / "pusb-trials.csv").query("draw < @draws").sort_values("draw", kind="stable")
+    trials = read_csv(Path(published) / "pusb-trials.csv").query("draw < @draws").sort_values("draw", kind="stable")
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     found = {tuple(fit[key] for key in KEY): fit for fit in map(json.loads, lines) if fit["draw"] < draws}
     cells = trials[[*KEY[:-1], "seed"]].drop_duplicates()
@@ -135,7 +136,7 @@ def tabulated(fits: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, 
     rows, standing = [], []
     for level, measure in product(([], CELL[:1], CELL), MEASURES):
         wide = fits.pivot(index=KEY[:-1], columns="method", values=measure).astype(float)
-        for of, part in wide.groupby(level=level) if level else [(("all",), wide)]:
+        for of, part in wide.groupby(level) if level else [(("all",), wide)]:
             means = part.mean().dropna()
             row = {**dict(zip(CELL, of, strict=False)), "measure": measure, **means}
             rows.append(row | dict(zip(COLUMNS[-2:], _gain(part, "auto", SAR), strict=True)))

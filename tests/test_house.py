@@ -21,7 +21,7 @@ import pytest
 from tests.helpers import ROOT
 
 PACKAGE = ROOT / "pucli"
-NODES = {"pucli": 281_672, "pucli, benchmarks, examples": 308_970}
+NODES = {"pucli": 281_672, "pucli, benchmarks, examples": 308_965}
 ON_THE_EXAMPLE = {"files": 115, "functions": 700, "files of data": 30, "functions of data": 261}
 ROOMS = {
     "cli", "core", "data", "distributed", "estimators", "methods", "metrics", "models", "protocols", "report", "runner",

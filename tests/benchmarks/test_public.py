@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from benchmarks import public
 from benchmarks.common.result_files import read_results
+from pucli.data.older_pandas import is_older
 from tests.helpers import ROOT
 
 
+@pytest.mark.skipif(is_older(), reason="sums of earlier pandas differ in the last digit")
 def test_the_committed_rows_are_those_of_the_committed_results():
     found = public.run(results=ROOT / "results", published=ROOT / "experiments" / "published")["standing"]
     assert found == read_results(ROOT / "results" / "bench", "public")["standing"], "run `python -m benchmarks public`"

@@ -11,6 +11,8 @@ import pytest
 from benchmarks import pusb
 from benchmarks.common.quality_methods import Prediction, Problem
 from benchmarks.common.result_files import read_results
+from pucli.data.files.readers import read_csv
+from pucli.data.older_pandas import is_older
 from tests.helpers import ROOT
 
 PUBLISHED = ROOT / "experiments" / "published"
@@ -91,8 +93,9 @@ def test_errors_are_those_of_paired_differences_within_cells():
     assert np.isnan(pusb._gain(frame[::3], "one", "other")[1])
 
 
+@pytest.mark.skipif(is_older(), reason="sums of earlier pandas differ in the last digit")
 def test_the_committed_rows_are_those_of_the_committed_fits():
     found = read_results(ROOT / "results" / "bench", "pusb")
-    fits = pd.concat([pd.DataFrame(found["cells"]), pd.read_csv(PUBLISHED / "pusb-trials.csv")])
+    fits = pd.concat([pd.DataFrame(found["cells"]), read_csv(PUBLISHED / "pusb-trials.csv")])
     rows, standing = pusb.tabulated(fits)
     assert (rows, standing) == (found["rows"], found["standing"]) and len(found["cells"]) == 32 * 10 * 4

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pucli.data.files.readers import read_csv
 from tests.helpers import SHARED
 
 TABLES = SHARED / "data" / "uci"
@@ -90,7 +91,7 @@ def test_identifiers_are_copied_and_both_formats_have_the_same_content(pucli, tr
     for name in ("one.csv", "two.parquet"):
         source = "new" + name[name.index(".") :]
         assert pucli("predict", "--model", "m.model", "--data", source, "--out", name).code == 0
-    one, two = pd.read_csv("one.csv", dtype={"key": str}, float_precision="round_trip"), pd.read_parquet("two.parquet")
+    one, two = read_csv("one.csv", dtype={"key": str}), pd.read_parquet("two.parquet")
     expected = ["row", "key", "prediction", "score", "probability", "probability_low", "probability_high"]
     assert list(one) == list(two) == expected
     assert one["key"].tolist() == two["key"].tolist() == new["key"].tolist()

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from pucli.core.errors import UsageError
+from pucli.data.files.readers import read_csv
 from pucli.data.files.tables import open_table
 from pucli.data.reading import Reading
 from tests.cli.helpers import refused
@@ -338,7 +339,7 @@ def test_predictions_are_written_to_a_workbook(pucli, model):
     assert [cell.value for cell in cells[0]][:3] == ["row", "id", "prediction"]
     assert {cell.data_type for row in cells[1:] for cell in row[1:3]} == {"s"}
     assert [row[1].value for row in cells[1:5]] == ["=1+1", "+cmd", "12345678901234567", "a�b"]
-    plain = pd.read_csv("out.csv", float_precision="round_trip")
+    plain = read_csv("out.csv")
     np.testing.assert_allclose([row[3].value for row in cells[1:]], plain["score"], rtol=1e-15)
     assert [row[0].value for row in cells[1:]] == plain["row"].tolist()
 
