@@ -4,9 +4,9 @@ All columns of cells.csv.gz are compared but times and memory, and the lines of 
 counts over repeats, all repeats of some columns are run again.
 
 By default one quick cell (at most 3 s) of every experiment, or its quickest (at most 60 s) if it has none, and the
-quickest cell (at most 1 s) of every other column; of models that train for longer, the first point of a curve. Those of
+quickest cell (at most 1 s) of every column; of models that train for longer, the first point of a curve. Experiments
 `BY_NIGHT` take longer and run with .ci/nightly. TEST_COMMITTED_CELLS=3 takes three cells, the middle one and the
-slowest of those below TEST_COMMITTED_SECONDS (30) among them, and the quickest of every other column if it takes 3 s.
+slowest of those below TEST_COMMITTED_SECONDS (30) among them, and the quickest of every column if it takes 3 s.
 """
 
 from __future__ import annotations
@@ -146,21 +146,16 @@ def seconds(row: dict[str, str]) -> float:
     return sum(float(value or 0) for name, value in row.items() if name.startswith("seconds_"))
 
 
-def column(row: dict[str, str]) -> tuple[str, str]:
-    return row["method"], row["variant"]
-
-
 def chosen(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     """Return `WANTED` rows, the median, the quickest and the slowest of those that are quick enough, and some more.
 
-    These are the quickest of each other column, as far as they are very quick.
+    These are the quickest of each column, as far as they are very quick.
     """
     done = sorted((row for row in rows if row["status"] == "done"), key=seconds)
     quick = [row for row in done if seconds(row) <= LONGEST] or done[:1]
-    found = [quick[place] for place in [len(quick) // 2, 0, len(quick) - 1][:WANTED]]
-    of_columns = {column(row): row for row in reversed(done) if seconds(row) <= QUICK}
-    taken = set(map(column, found))
-    found += [row for one, row in of_columns.items() if one not in taken]
+    places = [len(quick) // 2, 0, len(quick) - 1][:WANTED]
+    of_columns = {(row["method"], row["variant"]): row for row in reversed(done) if seconds(row) <= QUICK}
+    found = [quick[place] for place in places] + list(of_columns.values())
     return list({row["key"]: row for row in found}.values())
 
 

@@ -64,7 +64,7 @@ def command(
     if report.verdicts and (without := lacking(declared, results)):
         out.warn(
             f"{results} lacks {', '.join(without)}, with which this table is compared: verdicts can differ from those "
-            "among all results."
+            "among all results. `pucli reproduce` makes the tables, `pucli report --all` the controls."
         )
     out.document(OneReport(report.verdicts, report))
     print_report(out, report)
